@@ -193,14 +193,14 @@ class Normalizer:
 
     def _read_quickly(self, text: TextEngine) -> Quick | None:
         """Read the text as `normalize` reads a string. If `listening=False`, the engine has read nothing yet."""
-        said = self._settings
-        if said.listening or said.reasoning_open or said.forced_tool or said.enveloped:
+        settings = self._settings
+        if settings.listening or settings.reasoning_open or settings.forced_tool or settings.enveloped:
             return None
-        if said.text_calls != "standard":
+        if settings.text_calls != "standard":
             return None
-        named = None if said.dialects is None else frozenset(said.dialects)
-        quick = read_quickly(text.source, said.tools, named, said.limits)
-        return None if quick is not None and said.own is not None and quick.calls else quick
+        named = None if settings.dialects is None else frozenset(settings.dialects)
+        quick = read_quickly(text.source, settings.tools, named, settings.limits)
+        return None if quick is not None and settings.own is not None and quick.calls else quick
 
     def __getstate__(self) -> object:
         """The state for copies and pickles. Raises `CallerError` while a reply is being read."""

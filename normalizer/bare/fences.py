@@ -217,7 +217,7 @@ def _inline(reading: Reading, at: int, length: int) -> Steps[int]:
     whole = not reading.drafts and reading.opens_message(at)
     if whole and (yield from rest_is_blank(reading, close + length)):
         inner = reading.nest(src.text[at + length : close])
-        if inner.drafts and not inner.says_anything:
+        if inner.drafts and not inner.has_content:
             reading.adopt(inner, at, close + length)
             return reading.done
     elif _shows_call(reading, at + length, close):
@@ -296,7 +296,7 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     drafts = [draft for _, inner in group for draft in inner.drafts]
     if echoed(reading, first.start, drafts) == len(drafts):
         return drop_echo(reading, first.start, last.end)
-    reading.judged(replace(verdict.decided(), doubt=doubt))
+    reading.set_verdict(replace(verdict.decided(), doubt=doubt))
     for fence, inner in group:
         _take(reading, fence, inner)
     return last.end
@@ -361,7 +361,7 @@ def _begins_call(reading: Reading, written: str) -> bool:
 def _only_calls(inner: Nested) -> bool:
     """Whether the body is only calls. A ReAct step may have its thought."""
     spoken_with = all(draft.dialect == "react" for draft in inner.drafts)
-    return bool(inner.drafts) and (spoken_with or not inner.says_anything)
+    return bool(inner.drafts) and (spoken_with or not inner.has_content)
 
 
 def _is_shown(inner: Nested) -> bool:
@@ -371,7 +371,7 @@ def _is_shown(inner: Nested) -> bool:
 
 def _is_all(reading: Reading, at: int, end: int) -> Steps[bool]:
     """Whether a fence is all of the message, except one lead-in."""
-    if reading.says_anything() or reading.drafts or "\n" in reading.src.text[reading.done : at].strip():
+    if reading.has_content() or reading.drafts or "\n" in reading.src.text[reading.done : at].strip():
         return False
     return (yield from rest_is_blank(reading, end))
 
@@ -391,7 +391,7 @@ def _note_shown(reading: Reading, fence: Fence, inner: Nested | None) -> None:
 
 def _is_answer(reading: Reading, fence: Fence, inner: Nested, opens: bool) -> Steps[bool]:
     """Read a fence that is all of the message and holds an envelope without calls: its content is the answer."""
-    if not opens or inner.drafts or inner.says_anything or not inner.content.strip():
+    if not opens or inner.drafts or inner.has_content or not inner.content.strip():
         return False
     if not (yield from rest_is_blank(reading, fence.end)):
         return False
@@ -445,8 +445,8 @@ def _next_fence(reading: Reading, end: int) -> Steps[int]:
 def _closer_begun(text: str, sign: str) -> int:
     """Where a closer may have begun at the text's end."""
     tail = text[-_LONGEST_CLOSER:]
-    said = tail.removesuffix("<").rstrip(f"{sign} \t\r")
-    return len(text) - len(tail) + len(said) - said.endswith("\n")
+    stripped = tail.removesuffix("<").rstrip(f"{sign} \t\r")
+    return len(text) - len(tail) + len(stripped) - stripped.endswith("\n")
 
 
 def _blanks_before(text: str, at: int) -> int:
@@ -490,30 +490,30 @@ def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
     elif (named := re.match(r"(?:json|python|tool_code|tool_call)(?=[\s{\[])", src.text[body : body + 16])) is not None:
         info, body = named[0], body + named.end()
     search_from = max(body - 1, at + len(run))
-    told, said = False, body
+    is_code, first = False, body
 
     def skim(more: str) -> bool:
         if sign in more:
             return False
-        if told:
-            reading.tell(max(body, len(src.text) - _SIGNS))
+        if is_code:
+            reading.emit_text_to(max(body, len(src.text) - _SIGNS))
         return True
 
     while True:
         while src.text.endswith(sign) and not src.final:  # perhaps not all of the run
             yield None
-        said = past(_SPACE, src.text, said)
-        is_json = src.text.startswith(("{", "["), said)
+        first = past(_SPACE, src.text, first)
+        is_json = src.text.startswith(("{", "["), first)
         close = _first_close(src.text, search_from, closers[is_json], run)
         if close is not None and (src.final or src.text[close.end() : close.end() + 260].lstrip(" \t\r")):
             return Fence(at, body, max(body, close.start()), close.end(), info.lower(), True)
         if src.final:  # the text may have ended inside the closer
             return Fence(at, body, max(body, len(src.text.rstrip(sign))), len(src.text), info.lower(), False)
-        if reading.listening and not told:
-            told = _NOT_A_CALL.match(src.text, said) is not None
-        if told:
-            reading.tell(max(body, len(src.text) - _SIGNS))
+        if reading.listening and not is_code:
+            is_code = _NOT_A_CALL.match(src.text, first) is not None
+        if is_code:
+            reading.emit_text_to(max(body, len(src.text) - _SIGNS))
         undecided = _closer_begun(src.text, sign) if close is None else _blanks_before(src.text, close.start())
         search_from = max(search_from, undecided)
-        no_closer_begun = close is None and said < len(src.text) and not src.text.endswith((sign, "<"))
+        no_closer_begun = close is None and first < len(src.text) and not src.text.endswith((sign, "<"))
         yield skim if no_closer_begun else None

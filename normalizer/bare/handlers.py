@@ -74,9 +74,9 @@ def decided_length(reading: Reading, length: int) -> int:
     if line == "":
         return end
     if line is None or not _NAMEISH.match(line):
-        reading.prose(start)
+        reading.mark_prose(start)
         return end
-    opens = start == reading.done and not reading.says_anything()
+    opens = start == reading.done and not reading.has_content()
     return start if _may_begin(line.strip(), reading.names, opens) else end
 
 
@@ -114,7 +114,7 @@ def _begins(reading: Reading, at: int) -> tuple[int, str]:
 
 
 def _brace(reading: Reading, at: int) -> Steps[int]:
-    if reading.looks.too_many_left_open:
+    if reading.backtrack_budget.too_many_left_open:
         return at + 1
     start, before = _begins(reading, at)
     begin = name_start(reading.src.text, start, at)
@@ -156,7 +156,7 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
 
 def _announced(reading: Reading, opener: int, at: int) -> Steps[int]:
     """Read an object behind words that announce a call. If it is a call, the words are markup."""
-    reading.lead(opener, at)
+    reading.set_lead(opener, at)
     end = yield from json_form(reading, at)
     reading.drop_lead()
     if reading.done > at and "(" in reading.src.text[opener:at] and reading.src.text.startswith(")", reading.done):
@@ -196,7 +196,7 @@ def _marked(reading: Reading, at: int, opener: int) -> Steps[int]:
 
 
 def _bracket(reading: Reading, at: int) -> Steps[int]:
-    if reading.looks.too_many_left_open:
+    if reading.backtrack_budget.too_many_left_open:
         return at + 1
     src = reading.src
     _, before = _begins(reading, at)
@@ -222,7 +222,7 @@ def _bracket(reading: Reading, at: int) -> Steps[int]:
     if (char and char in "'\"`[") or _PYTHON_HEAD.match(src.text, ahead):
         return (yield from python_list(reading, at - 1 if escaped else at, at))
     if at == reading.done:  # elsewhere, only lists are candidates
-        reading.looks.glanced()
+        reading.backtrack_budget.glanced()
     return at + 1
 
 
@@ -243,7 +243,7 @@ def _is_empty_list(reading: Reading, at: int, ahead: int) -> Steps[bool]:
 
 
 def _paren(reading: Reading, at: int) -> Steps[int]:
-    if reading.looks.too_many_left_open:
+    if reading.backtrack_budget.too_many_left_open:
         return at + 1
     start, before = _begins(reading, at)
     begin = name_start(reading.src.text, start, at)

@@ -100,7 +100,7 @@ def named_brace(
         return at + 1
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
     if body.cut and reading.src.text[at + 1 :].lstrip()[:1] not in ('"', "'", ""):
-        reading.looks.never_closed()
+        reading.backtrack_budget.never_closed()
         return at + 1
     end, closed, extra = yield from swallow(reading, body.end, STRAY_CLOSERS)
     over = yield from line_is_over(reading, end)
@@ -216,7 +216,7 @@ def json_mid_line(reading: Reading, at: int) -> Steps[int]:
         return at + 1
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
     if body.cut:
-        reading.looks.never_closed()
+        reading.backtrack_budget.never_closed()
         return at + 1
     calls = [call for message in read_body(reading, body)[0] for call in message.calls]
     if calls:
@@ -232,7 +232,7 @@ def mid_line_brace(reading: Reading, begin: int, at: int, name: str) -> Steps[in
     """Read `name{...}` in the middle of a line: content, and a near miss if the braces hold an object."""
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
     if body.cut:
-        reading.looks.never_closed()
+        reading.backtrack_budget.never_closed()
         return at + 1
     if is_object(read_relaxed(reading.src.text, at, body.end, limits=reading.limits).value):
         reading.miss(begin, body.end, name, (yield from verdicts.mid_line(reading, begin, body.end)))
@@ -246,7 +246,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     closed_at, over = yield from around(reading, wrapper, end)
     messages = [message for found, _, _ in read for message in found]
     calls = _calls(read)
-    alone = not reading.says_anything() and not reading.drafts and past(_QUOTES, reading.src.text, reading.done) >= at
+    alone = not reading.has_content() and not reading.drafts and past(_QUOTES, reading.src.text, reading.done) >= at
     whole = alone and (yield from rest_is_blank(reading, end))
     if not calls or not read[0][0]:
         return (yield from _no_calls(reading, at, end, bodies, messages, whole))
@@ -266,7 +266,7 @@ def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parse
     if reason is not None:
         reading.miss(at, end, calls[0].name, reason)
         if last.cut:
-            reading.looks.never_closed()
+            reading.backtrack_budget.never_closed()
             return at + 1
         return last.end
     reading.text(at if wrapper is None else wrapper.start)  # on its own line, even if the closer never arrives
@@ -296,7 +296,7 @@ def _says_something(messages: list[CallMessage]) -> bool:
 def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read: list[_Parsed]) -> None:
     if bodies[-1].lost:
         reading.cut_off()
-    _tell_beside(reading, at, end, [message for messages, _, _ in read for message in messages])
+    _record_beside(reading, at, end, [message for messages, _, _ in read for message in messages])
     for body, (messages, repairs, complete) in zip(bodies, read, strict=True):
         span = (at if body is bodies[0] else body.start, end if body is bodies[-1] else body.end)
         reading.markup(span[0])
@@ -310,7 +310,7 @@ def _take_messages(reading: Reading, at: int, end: int, bodies: list[Body], read
     reading.take("call", end)
 
 
-def _tell_beside(reading: Reading, at: int, end: int, messages: list[CallMessage]) -> None:
+def _record_beside(reading: Reading, at: int, end: int, messages: list[CallMessage]) -> None:
     """Record the repairs and near misses of what stands beside calls."""
     for message in messages:
         reading.repaired(*message.repairs)
@@ -337,12 +337,12 @@ def _no_calls(reading: Reading, at: int, end: int, bodies: list[Body], messages:
         reading.markup(end)
         reading.replace(at, end, messages[0].content)
         reading.more_work(messages[0].needs_more_work)
-        _tell_beside(reading, at, end, messages)
+        _record_beside(reading, at, end, messages)
         return end
     if whole and len(bodies) == 1 and (done := _answer_or_arguments(reading, at, end, bodies[0])):
         return done
     if bodies[-1].cut:
-        reading.looks.never_closed()
+        reading.backtrack_budget.never_closed()
         return at + 1
     if whole and len(bodies) == 1:
         note_hidden_calls(reading, at, end)
@@ -367,29 +367,29 @@ def _answer_or_arguments(reading: Reading, at: int, end: int, body: Body) -> int
         return end
     if len(value) != 1 or (body.cut and not reading.enveloped):
         return 0
-    ((key, said),) = value.items()
-    if key == "content" and isinstance(said, str) and reading.tools:
-        inner = reading.nest(said)
-        if inner.drafts and not inner.says_anything:
+    ((key, content),) = value.items()
+    if key == "content" and isinstance(content, str) and reading.tools:
+        inner = reading.nest(content)
+        if inner.drafts and not inner.has_content:
             reading.adopt(inner, at, end)
             return end
-    if not _answers(reading, key, said):
+    if not _answers(reading, key, content):
         return 0
-    said, repairs = content_text(said)
+    content, repairs = content_text(content)
     reading.repaired(*repairs)
     if body.cut:
         reading.cut_off()
     reading.text(at)
     reading.markup(end)
-    reading.replace(at, end, said)
+    reading.replace(at, end, content)
     return end
 
 
-def _answers(reading: Reading, key: str, said: Any) -> bool:
+def _answers(reading: Reading, key: str, content: Any) -> bool:
     """Whether the value of an object's only key is the answer."""
     if key == "content":
         return reading.enveloped
-    return isinstance(said, str) and key == "response" and is_known(key, reading.tools) is False and reading.tools is not None
+    return isinstance(content, str) and key == "response" and is_known(key, reading.tools) is False and reading.tools is not None
 
 
 def _data(reading: Reading, at: int) -> Steps[int]:
@@ -417,10 +417,10 @@ def _data(reading: Reading, at: int) -> Steps[int]:
         if extent.stopped >= 0:
             return extent.stopped
         if src.final:
-            reading.looks.never_closed()
+            reading.backtrack_budget.never_closed()
             reading.failed(len(src.text) - at)
             return at + 1
-        reading.tell(extent.position)
+        reading.emit_text_to(extent.position)
         yield None
 
 
@@ -436,7 +436,7 @@ def _glanced(reading: Reading, at: int) -> None:
     A brace that the text behind it rules out costs nothing, because in a whole text it is no candidate (`text.candidates`).
     """
     if _BEGINS.match(reading.src.text, at) is not None:
-        reading.looks.glanced()
+        reading.backtrack_budget.glanced()
 
 
 def _is_data(text: str, at: int, final: bool) -> bool | None:

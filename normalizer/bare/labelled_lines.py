@@ -138,11 +138,11 @@ def _head(reading: Reading, begin: int, colon: int, column: int) -> Steps[_Head 
         if word in _NAMED:
             yield from _named_twice(reading, head, at)
             return None
-        told = (yield from _line(reading, _ID, at)) if word in _IDS and not head.id else None
-        if told is None:
+        identity = (yield from _line(reading, _ID, at)) if word in _IDS and not head.id else None
+        if identity is None:
             return None
-        head.id, at = told["id"], told.end()
-        told = None  # a match keeps its text alive
+        head.id, at = identity["id"], identity.end()
+        identity = None  # a match keeps its text alive
 
 
 def _named_twice(reading: Reading, head: _Head, at: int) -> Steps[None]:
@@ -199,7 +199,7 @@ def _json(reading: Reading, head: _Head, written: str, end: int, *, cut: bool) -
 
 
 def _lines(reading: Reading, head: _Head) -> Steps[_Value | None]:
-    """Lines of YAML below the key, deeper than it; or what stands behind it says that there is nothing, or begins a block."""
+    """Read YAML lines below the key that are indented deeper. None if the text behind the key gives no arguments."""
     stop = yield from _end_of_block(reading, head.value, head.column)
     text = reading.src.text
     ended = stop < len(text)
@@ -236,8 +236,8 @@ def _drop_begun_key(lines: list[str]) -> bool:
 
 def _is_definition(node: YamlNode) -> bool:
     """Whether a mapping describes parameters instead of giving them."""
-    told = [dict(value.pairs or ()) for _, value in node.pairs or ()]
-    return bool(told) and all("type" in fields or "description" in fields for fields in told)
+    identity = [dict(value.pairs or ()) for _, value in node.pairs or ()]
+    return bool(identity) and all("type" in fields or "description" in fields for fields in identity)
 
 
 def _end_of_block(reading: Reading, at: int, column: int) -> Steps[int]:

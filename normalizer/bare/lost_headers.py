@@ -80,7 +80,7 @@ def _line_above(reading: Reading, start: int) -> Header | None:
 def _opening(reading: Reading, at: int) -> Header | None:
     """A header that opens the message. Its junk may run over the line's end."""
     text = reading.src.text
-    if reading.says_anything() or at - reading.done > _REACH:
+    if reading.has_content() or at - reading.done > _REACH:
         return None
     found = _OPENING_TO.match(text, reading.done)
     if found is None or found.end() > at or "{" in text[found.end() : at] or not is_known(found[1], reading.tools):
@@ -91,7 +91,7 @@ def _opening(reading: Reading, at: int) -> Header | None:
 def announced(reading: Reading, at: int) -> int:
     """Where words begin that open the message and announce that the object at `at` is a call; -1 if there are none."""
     text, done = reading.src.text, reading.done
-    if not 0 < at - done <= _REACH or reading.says_anything():
+    if not 0 < at - done <= _REACH or reading.has_content():
         return -1
     words = text[done:at]
     begin = done + len(words) - len(words.lstrip())

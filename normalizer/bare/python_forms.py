@@ -237,11 +237,11 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
     quoted = -1 if whole or body.cut else (yield from _closing_quote(reading, begin, end))
     led = not whole and quoted < 0 and not body.cut and (yield from follows_lead_in(reading, begin, end))
-    told_whole = reading.tools is not None and (whole or quoted >= 0 or led)
-    parsed = read_lists(reading, body, expressions=told_whole)
+    reads_expressions = reading.tools is not None and (whole or quoted >= 0 or led)
+    parsed = read_lists(reading, body, expressions=reads_expressions)
     if not parsed.calls:
         if body.cut:
-            reading.looks.never_closed()
+            reading.backtrack_budget.never_closed()
         elif whole:
             note_hidden_calls(reading, begin, end)
         return bracket + 1
@@ -260,9 +260,9 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
         reason = yield from only_shown(reading, wrapped_begins(wrapper, begin), max(end, closed_at))
     if reason is not None:
         reading.miss(begin, end, objects[0].name, reason)
-        reading.looks.never_closed(body.cut)
+        reading.backtrack_budget.never_closed(body.cut)
         return bracket + 1 if body.cut else body.end
-    if reading.src.text[reading.done : begin].strip() == _LOST_FENCE and not reading.says_anything():
+    if reading.src.text[reading.done : begin].strip() == _LOST_FENCE and not reading.has_content():
         reading.markup(begin)
     elif quoted < 0:
         reading.text(begin if wrapper is None or closed_at < 0 else wrapper.start)
@@ -286,7 +286,7 @@ def is_printed(reading: Reading, begin: int, calls: list[PythonCall]) -> bool:
 def _closing_quote(reading: Reading, begin: int, end: int) -> Steps[int]:
     """Just past the quote that ends the whole message, if one before `begin` opens it; else -1."""
     src = reading.src
-    if reading.says_anything() or reading.drafts or begin - reading.done > _QUOTE_REACH:
+    if reading.has_content() or reading.drafts or begin - reading.done > _QUOTE_REACH:
         return -1
     quote = src.text[reading.done : begin].strip()
     if quote not in _WHOLE_QUOTES:
@@ -302,7 +302,7 @@ def mid_line_call(reading: Reading, begin: int, at: int) -> Steps[int]:
     """Read a tool's call in the middle of a line: content, and a near miss."""
     body = yield from python_extent(reading, at, begin)
     if body.cut:
-        reading.looks.never_closed()
+        reading.backtrack_budget.never_closed()
         return at + 1
     parsed = read_python_calls(reading.src.text, begin, body.end, limits=reading.limits)
     if parsed.calls:
@@ -314,7 +314,7 @@ def is_callable(reading: Reading, word: str) -> bool:
     if word == "print" or word.startswith("tool_code"):
         return True
     if reading.tools is None:
-        return word.replace(".", "_").replace("-", "_").isidentifier() and word not in _KEYWORDS and not reading.says_anything()
+        return word.replace(".", "_").replace("-", "_").isidentifier() and word not in _KEYWORDS and not reading.has_content()
     return is_known(word, reading.tools)
 
 

@@ -58,7 +58,7 @@ def action(reading: Reading, at: int) -> Steps[int]:
         return body
     at = start + len(before) if has_words_before else at - len(marked.lstrip())  # the marks before the label belong to the step
     verdict = reading.verdict_at(_thought_before(reading, at), "bare")
-    reading.judged(verdict)
+    reading.set_verdict(verdict)
     if not may_be_shown(verdict):
         return (yield from _step(reading, at, body))
     staged = reading.stage()
@@ -149,7 +149,7 @@ def _stop(reading: Reading, body: int) -> Steps[re.Match[str] | None]:
     stop = yield from search(src, _STOP, body, _LONGEST_STOP)
     start = yield from skip_space(src, body)
     extent = Extent(start)
-    if stop is None or not src.text.startswith("{", start) or reading.looks.too_many_left_open:
+    if stop is None or not src.text.startswith("{", start) or reading.backtrack_budget.too_many_left_open:
         return stop
     if extent.scan(src.text[: stop.start()]) >= 0 or extent.string_start < 0:
         return stop
@@ -160,7 +160,7 @@ def _stop(reading: Reading, body: int) -> Steps[re.Match[str] | None]:
     parsed = read_json_value(written, limits=reading.limits, cut=end < 0)
     if extent.string_start != opened and all(map(_is_sound, parsed.repairs)):
         return (yield from search(src, _STOP, end if end >= 0 else len(src.text), _LONGEST_STOP))
-    reading.looks.never_closed()
+    reading.backtrack_budget.never_closed()
     return (yield from search(src, _STOP, body, _LONGEST_STOP))
 
 

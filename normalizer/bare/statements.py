@@ -71,8 +71,8 @@ def defines(text: str, at: int, names: Collection[str]) -> bool:
 
 def _is_any_statement(reading: Reading, lines: list[str]) -> bool:
     """Whether the first of these lines that is not skipped is a statement."""
-    said = next((line for line in lines if _PASSED_OVER.match(line.strip()) is None), "")
-    return _is_statement(reading, said.strip())
+    first = next((line for line in lines if _PASSED_OVER.match(line.strip()) is None), "")
+    return _is_statement(reading, first.strip())
 
 
 def _is_statement(reading: Reading, line: str) -> bool:

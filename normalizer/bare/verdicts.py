@@ -101,7 +101,7 @@ def tag_may_stand(reading: Reading, at: int) -> bool:
     """Whether a tool's own tag may stand at `at`: the text before it on its line allows a bare form."""
     return (
         reading.text_kind != "reasoning"
-        and not reading.looks.too_many_left_open
+        and not reading.backtrack_budget.too_many_left_open
         and may_stand(reading, reading.line_before(at, _TAG_REACH), at)
     )
 
@@ -119,7 +119,7 @@ def line_is_over(reading: Reading, end: int) -> Steps[bool]:
                 return False
             if src.text.startswith(TURN_TOKENS, end) or src.text.startswith("</", end):
                 return True
-            stands = reading.stands(end)
+            stands = reading.has_marker(end)
             if stands is not None:
                 return stands
             yield None
@@ -152,7 +152,7 @@ def _stands_alone(reading: Reading, begin: int, end: int, calls: Sequence[CallOb
 
 def follows_lead_in(reading: Reading, begin: int, end: int) -> Steps[bool]:
     """Whether `begin:end` is all of the message, except one lead-in."""
-    if reading.says_anything() or reading.drafts or begin - reading.done > _LONGEST_LEAD_IN:
+    if reading.has_content() or reading.drafts or begin - reading.done > _LONGEST_LEAD_IN:
         return False
     before = reading.src.text[reading.done : begin].strip(" \t\r\n\"'`*")
     return (not before or ("\n" not in before and before.endswith(COLONS))) and (yield from rest_is_blank(reading, end))
@@ -230,7 +230,7 @@ def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: b
             repairs = [*repairs, Repair(kind="like_html", safety="guess")]
     names = reading.names or ()
     if reason is None and (yield from is_in_document(reading.src, _behind_reasoning(reading), begin, end, names)):
-        reading.judged(replace(reading.verdict, doubt="in_a_document"), passes_on=False)
+        reading.set_verdict(replace(reading.verdict, doubt="in_a_document"), passes_on=False)
     if reason is not None:
         reading.miss(begin, end, call.name, reason)
         return False
@@ -246,7 +246,7 @@ def _behind_reasoning(reading: Reading) -> int:
 
 def _in_words(reading: Reading, begin: int, end: int) -> Steps[bool]:
     """Whether words stand before and behind it."""
-    before = reading.says_anything() or bool(reading.src.text[reading.done : begin].strip())
+    before = reading.has_content() or bool(reading.src.text[reading.done : begin].strip())
     return before and not (yield from rest_is_blank(reading, end))
 
 
@@ -298,5 +298,5 @@ def only_shown(reading: Reading, begin: int, end: int) -> Steps[str | None]:
     if shown := (yield from shown_behind(reading, verdict, end)):
         reading.shown(end, shown)
         return shown
-    reading.judged(verdict.decided())
+    reading.set_verdict(verdict.decided())
     return None

@@ -44,7 +44,8 @@ class ArgumentStream:
             self._reading.delta(self._draft, "}")
 
 
-def before_layout(text: str, told: int, end: int) -> int:
-    """Where the white space begins that ends at `end` and may be layout, not before `told`. At most `_LAYOUT` characters are."""
-    floor = max(told, end - _LAYOUT)
+def before_layout(text: str, emitted_to: int, end: int) -> int:
+    """Where the white space begins that ends at `end` and may be layout. Searches at most `_LAYOUT` characters, to
+    `emitted_to`."""
+    floor = max(emitted_to, end - _LAYOUT)
     return floor + len(text[floor:end].rstrip())

@@ -49,13 +49,13 @@ class BraceForm(NamedTuple):
 
 
 class _Member:
-    """A top-level member: its key, and where its value stands. `told` is how far it was emitted, -1 if not at all."""
+    """A top-level member: its key, and where its value stands. `emitted_to` is how far it was emitted, -1 if not at all."""
 
-    __slots__ = ("end", "key", "start", "string", "told")
+    __slots__ = ("emitted_to", "end", "key", "start", "string")
 
     def __init__(self, key: str, start: int) -> None:
         self.key, self.start, self.end = key, start, -1
-        self.string = self.told = -1
+        self.string = self.emitted_to = -1
 
 
 class _Follower:
@@ -236,15 +236,15 @@ class _MemberEmitter:
         self._stream = ArgumentStream(reading, draft)
         self._done = 0
 
-    def tell(self, follower: _Follower) -> None:
+    def emit(self, follower: _Follower) -> None:
         text = self._reading.src.text
         while self._done < len(follower.members):
             member = follower.members[self._done]
-            if member.string >= 0 and (member.told >= 0 or self._streams(member.key)):
+            if member.string >= 0 and (member.emitted_to >= 0 or self._streams(member.key)):
                 self._piece(text, member, follower)
             if member.end < 0:
                 return
-            if member.told < 0:
+            if member.emitted_to < 0:
                 self._whole(text, member)
             self._done += 1
 
@@ -252,17 +252,17 @@ class _MemberEmitter:
         return self._tool is None or self._tool.types(key) in ((), ("string",))
 
     def _piece(self, text: str, member: _Member, follower: _Follower) -> None:
-        if member.told < 0:
+        if member.emitted_to < 0:
             self._stream.open_string(member.key)
-            member.told = member.string
+            member.emitted_to = member.string
         closed = follower.string != member.string - len(self._delimiter)
-        upto = text.find(self._delimiter, member.told) if closed else follower.position
+        upto = text.find(self._delimiter, member.emitted_to) if closed else follower.position
         if closed:
-            self._stream.close_string(text[member.told : upto])
+            self._stream.close_string(text[member.emitted_to : upto])
             member.string = -1
-        elif not closed and upto > member.told:
-            self._stream.piece(text[member.told : upto])
-            member.told = upto
+        elif not closed and upto > member.emitted_to:
+            self._stream.piece(text[member.emitted_to : upto])
+            member.emitted_to = upto
 
     def _whole(self, text: str, member: _Member) -> None:
         raw = text[member.start : member.end]
@@ -287,18 +287,18 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceFor
         reading.end(draft, end, plain[0], src.text[start : plain[1]], repairs=extra)
         return True
     follower = _Follower(start, delimiter)
-    teller = _MemberEmitter(reading, draft, delimiter, tool) if reading.listening else None
+    emitter = _MemberEmitter(reading, draft, delimiter, tool) if reading.listening else None
 
     def skim(more: str) -> bool:
-        if teller is None or not follower.goes_on(src.text):
+        if emitter is None or not follower.goes_on(src.text):
             return False
-        teller.tell(follower)
+        emitter.emit(follower)
         return True
 
     while True:
         follower.follow(src.text, src.final)
-        if teller is not None:
-            teller.tell(follower)
+        if emitter is not None:
+            emitter.emit(follower)
         if follower.end >= 0 or (follower.stopped < 0 and src.final):
             break
         if follower.stopped < 0:
@@ -307,8 +307,8 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceFor
             break
         else:
             follower.position, follower.stopped = follower.stopped + 1, -1
-    if teller is not None:
-        teller.close()
+    if emitter is not None:
+        emitter.close()
     stop = _stop(reading, follower, closers)
     cut = stop < 0
     stop = len(src.text) if cut else stop

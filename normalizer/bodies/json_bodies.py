@@ -130,7 +130,7 @@ def marker_stands(reading: Reading, at: int, closers: tuple[str, ...]) -> Steps[
         rest = src.text[at : at + 64]
         if rest.startswith(closers):
             return True
-        stands = reading.stands(at)
+        stands = reading.has_marker(at)
         partial = not src.final and len(rest) < 64 and any(closer.startswith(rest) for closer in closers)
         if stands is not None and not partial:
             return stands

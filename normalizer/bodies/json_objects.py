@@ -146,7 +146,7 @@ def _enter(
         add_calls(reading, span, calls, dialect, complete=complete, repairs=repairs, drafts=begun)
         for draft in begun:  # it began like a call and cannot be read
             reading.end(draft, span[1], None, reading.src.text[body.start : body.end], complete=not body.cut)
-        _say_beside(reading, span, messages)
+        _add_content(reading, span, messages)
         if not messages and reading.done < span[1]:
             reading.miss(*span, None, "no_call_object")
             reading.take("content", span[1])
@@ -156,7 +156,7 @@ def _enter(
     return True
 
 
-def _say_beside(reading: Reading, span: tuple[int, int], messages: list[CallMessage]) -> None:
+def _add_content(reading: Reading, span: tuple[int, int], messages: list[CallMessage]) -> None:
     """Make the content of messages, beside their calls or instead of them, content of the reply."""
     for message in messages:
         reading.repaired(*message.repairs)

@@ -62,12 +62,12 @@ class Preview:
         "_awake",
         "_delimiters",
         "_dialect",
+        "_emitted_to",
         "_extent",
         "_heads",
         "_reading",
         "_single",
         "_starts",
-        "_told",
         "drafts",
     )
 
@@ -79,7 +79,7 @@ class Preview:
         self._extent: Extent | None = None
         self._single = False
         self._delimiters = delimiters_of(closers)
-        self._told = self._awake = body
+        self._emitted_to = self._awake = body
         self.drafts: list[Draft] = []
         self._starts: list[int] = []
 
@@ -95,7 +95,7 @@ class Preview:
     def advance(self) -> None:
         """Emit the text that has arrived."""
         while self._extent is not None or self._next_call():
-            if not self._tell():
+            if not self._emit():
                 return
 
     def skim(self, more: str) -> bool:
@@ -104,11 +104,11 @@ class Preview:
         if extent is None or extent.stopped >= 0:
             return False
         length = len(self._reading.src.text)
-        if '"' not in more and extent.string_start >= 0 and self._told + len(more) == length:
+        if '"' not in more and extent.string_start >= 0 and self._emitted_to + len(more) == length:
             self._reading.delta(self.drafts[-1], more)
-            self._told = length
+            self._emitted_to = length
         else:
-            self._tell()
+            self._emit()
         return self._extent is not None and extent.stopped < 0 and length - self._awake < NAP
 
     def sleeps(self) -> bool:
@@ -119,7 +119,7 @@ class Preview:
         reading = self._reading
         if self._single or len(reading.drafts) >= reading.limits.calls:
             return False
-        head = self._heads[bool(self.drafts)].match(reading.src.text, self._told)
+        head = self._heads[bool(self.drafts)].match(reading.src.text, self._emitted_to)
         if head is None or not head["name"].strip() or self._is_no_call(head["name"]) or self._may_define(head):
             return False
         identity = _ID.search(head[0])
@@ -142,18 +142,18 @@ class Preview:
     def _begin(self, name: str, arguments_at: int, id: str) -> None:
         self._starts.append(arguments_at)
         self.drafts.append(self._reading.begin(self._at, name, self._dialect, id))
-        self._extent, self._told = Extent(arguments_at, delimiters=self._delimiters), arguments_at
+        self._extent, self._emitted_to = Extent(arguments_at, delimiters=self._delimiters), arguments_at
 
-    def _tell(self) -> bool:
+    def _emit(self) -> bool:
         """Emit more of the arguments. Returns True if they ended and another call may follow."""
         extent, text = self._extent, self._reading.src.text
         if extent is None:
             return False
         end = extent.scan(text)
         upto = end if end >= 0 else extent.position
-        if upto > self._told:
-            self._reading.delta(self.drafts[-1], text[self._told : upto])
-            self._told = upto
+        if upto > self._emitted_to:
+            self._reading.delta(self.drafts[-1], text[self._emitted_to : upto])
+            self._emitted_to = upto
         if end < 0:
             return False
         self._extent = None

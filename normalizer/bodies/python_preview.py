@@ -44,6 +44,7 @@ class PythonPreview:
     __slots__ = (
         "_at",
         "_awake",
+        "_emitted",
         "_keywords",
         "_next",
         "_open",
@@ -52,14 +53,13 @@ class PythonPreview:
         "_reading",
         "_separator",
         "_text_open",
-        "_told",
         "drafts",
     )
 
     def __init__(self, reading: Reading, at: int, start: int, dialect: str) -> None:
         self._reading = reading
         self.drafts: list[Draft] = []
-        self._told: list[str] = []
+        self._emitted: list[str] = []
         self._open: list[str] = []  # brackets
         self._quote = ""  # the quote of the open literal
         self._text_open = False  # adjacent literals are one string
@@ -82,18 +82,18 @@ class PythonPreview:
 
     def advance(self) -> None:
         """Emit the text that has arrived."""
-        told = len(self._told)
+        emitted = len(self._emitted)
         while self._next(self):
             pass
-        if told < len(self._told):
-            self._reading.delta(self.drafts[0], "".join(self._told[told:]))
+        if emitted < len(self._emitted):
+            self._reading.delta(self.drafts[0], "".join(self._emitted[emitted:]))
 
     def skim(self, more: str) -> bool:
         """Emit more of the arguments. Returns False at their end, and after `NAP` characters, so that the call is read again."""
         length, quote = len(self._reading.src.text), self._quote
         if quote and self._at + len(more) == length and _PLAIN[quote[0]].fullmatch(more):
-            self._tell_text(more)
-            self._reading.delta(self.drafts[0], self._told[-1])
+            self._emit_text(more)
+            self._reading.delta(self.drafts[0], self._emitted[-1])
             self._at = length
         else:
             self.advance()
@@ -106,16 +106,16 @@ class PythonPreview:
 
     def finish(self, arguments: dict[str, Any] | None) -> None:
         """The first call is read: emit the rest of its arguments, if the emitted text is their beginning."""
-        told = "".join(self._told)
-        if told and (written := as_json(arguments)).startswith(told):
-            self._reading.delta(self.drafts[0], written[len(told) :])
+        emitted = "".join(self._emitted)
+        if emitted and (written := as_json(arguments)).startswith(emitted):
+            self._reading.delta(self.drafts[0], written[len(emitted) :])
 
-    def _tell(self, json: str) -> None:
-        self._told.append(self._separator + json)
+    def _emit(self, json: str) -> None:
+        self._emitted.append(self._separator + json)
         self._separator = ""
 
-    def _tell_text(self, text: str) -> None:
-        self._told.append(encode_basestring(text)[1:-1])
+    def _emit_text(self, text: str) -> None:
+        self._emitted.append(encode_basestring(text)[1:-1])
 
     # Each step returns whether to go on with `_next`. False means that more text is needed.
 
@@ -150,7 +150,7 @@ class PythonPreview:
         return self._wait() if found is None else self._emit_key(found[found.lastindex or 0], found.end())
 
     def _emit_key(self, key: str, end: int) -> bool:
-        self._tell(f"{encode_basestring(key)}: ")
+        self._emit(f"{encode_basestring(key)}: ")
         self._at, self._next = end, PythonPreview._value
         return True
 
@@ -174,10 +174,10 @@ class PythonPreview:
         found = _WORD.match(self._reading.src.text, self._at)
         if found is None:
             return self._wait()
-        said = _LITERALS.get(found[1]) or _number(found[1], self._reading.limits.digits)
-        if said is None:
+        text = _LITERALS.get(found[1]) or _number(found[1], self._reading.limits.digits)
+        if text is None:
             return self._pause()
-        self._tell(said)
+        self._emit(text)
         self._at, self._next = found.end(), PythonPreview._after
         return True
 
@@ -194,7 +194,7 @@ class PythonPreview:
         elif self._open and char == _CLOSERS[self._open[-1]]:
             self._open.pop()
             self._separator = self._separator.removesuffix(", ")
-            self._tell(char)
+            self._emit(char)
             self._next = PythonPreview._after
         else:
             return self._pause()
@@ -208,7 +208,7 @@ class PythonPreview:
             return False
         self._quote = quotes if quotes == quotes[0] * 3 else quotes[0]
         if not self._text_open:
-            self._tell('"')
+            self._emit('"')
             self._text_open = True
         self._at += len(self._quote)
         self._next = PythonPreview._inside
@@ -218,7 +218,7 @@ class PythonPreview:
         text, quote = self._reading.src.text, self._quote
         end = past(_FLAT[quote[0]], text, self._at)
         if end > self._at:
-            self._tell_text(decode(text[self._at : end], python=True).value)
+            self._emit_text(decode(text[self._at : end], python=True).value)
             self._at = end
         char = text[end : end + 1]
         if not char:
@@ -233,7 +233,7 @@ class PythonPreview:
                 return False
         elif len(quote) == 1 or 0xD800 <= ord(char) <= 0xDFFF:
             return self._pause()
-        self._tell_text(char)
+        self._emit_text(char)
         self._at += 1
         return True
 
@@ -241,10 +241,10 @@ class PythonPreview:
         found = python_escape_at(self._reading.src.text, self._at)
         if found is None:
             return False
-        said, end = found
-        if said is None or any(0xD800 <= ord(char) <= 0xDFFF for char in said):
+        text, end = found
+        if text is None or any(0xD800 <= ord(char) <= 0xDFFF for char in text):
             return self._pause()
-        self._tell_text(said)
+        self._emit_text(text)
         self._at = end
         return True
 
@@ -256,7 +256,7 @@ class PythonPreview:
             return self._literal()
         if char not in ",)]}":
             return self._pause()
-        self._tell('"')
+        self._emit('"')
         self._text_open, self._next = False, PythonPreview._after
         return True
 

@@ -77,17 +77,17 @@ def _closer(reading: Reading, at: int, body: int, *, after: bool) -> bool:
 def _opener_is_content(reading: Reading, closer: str) -> bool:
     """Whether the closer's opener is content, alone on its line. If so, the closer is content, too."""
     opener = closer.replace("/", "", 1)
-    if not closer.startswith("</") or not reading.says_anything():
+    if not closer.startswith("</") or not reading.has_content():
         return False
     open_in_markup = 0
     for start, end, kind in reversed(reading.pieces[-_FEW_PIECES:]):
-        said = reading.src.text[max(start, end - _NEAR) : end]
+        piece = reading.src.text[max(start, end - _NEAR) : end]
         if kind != "content":
-            open_in_markup += said.count(opener) - said.count(closer)
+            open_in_markup += piece.count(opener) - piece.count(closer)
             if open_in_markup > 0:
                 return False
-        elif opener in said and any(line.strip() == opener for line in said.splitlines()):
-            return closer not in said[said.rindex(opener) :]
+        elif opener in piece and any(line.strip() == opener for line in piece.splitlines()):
+            return closer not in piece[piece.rindex(opener) :]
     return False
 
 

@@ -60,8 +60,8 @@ def content_text(content: Any) -> tuple[str, list[Repair]]:
         return content or "", []
     parts: list[Any] = content if is_list(content) else [content]
     texts = [part["text"] for part in objects_in(parts) if isinstance(part.get("text"), str) and part.keys() <= {"type", "text"}]
-    said = "".join(texts) if texts and len(texts) == len(parts) else as_json(content)
-    return said, [Repair(kind="content_written", path="content", before=content, after=said, safety="coerced")]
+    text = "".join(texts) if texts and len(texts) == len(parts) else as_json(content)
+    return text, [Repair(kind="content_written", path="content", before=content, after=text, safety="coerced")]
 
 
 def is_about_the_message(value: dict[str, Any], key: str, also: Collection[str] = ()) -> bool:
@@ -99,17 +99,17 @@ def answer_beside(value: dict[str, Any], key: str, *, alone: bool) -> tuple[str,
         return "", []
     if is_object(answer) and "content" in answer and answer.keys() <= {"content", "role"}:
         answer = answer["content"]
-    said = list(dict.fromkeys(one for one in answers if isinstance(one, str) and one.strip()))
-    if not alone and len(said) > 1 and answer is answers[0]:
-        whole = "\n\n".join(said)
-        return whole, [Repair(kind="content_written", path="content", before=said, after=whole, safety="coerced")]
+    texts = list(dict.fromkeys(one for one in answers if isinstance(one, str) and one.strip()))
+    if not alone and len(texts) > 1 and answer is answers[0]:
+        whole = "\n\n".join(texts)
+        return whole, [Repair(kind="content_written", path="content", before=texts, after=whole, safety="coerced")]
     return content_text(answer)
 
 
 def answer_of_call(value: dict[str, Any], others: Collection[str]) -> str | None:
     """The text beside the call in an object that is one call, or None. `others`: the tool's parameters, which are no text."""
-    said = [value[key] for key in _ANSWERS if isinstance(value.get(key), str) and key not in others and value[key].strip()]
-    return "\n\n".join(dict.fromkeys(said)) or None
+    texts = [value[key] for key in _ANSWERS if isinstance(value.get(key), str) and key not in others and value[key].strip()]
+    return "\n\n".join(dict.fromkeys(texts)) or None
 
 
 def answer_for_call(value: dict[str, Any], name_keys: Collection[str], argument_keys: Collection[str]) -> str | None:
@@ -123,11 +123,11 @@ def answer_for_call(value: dict[str, Any], name_keys: Collection[str], argument_
     rest = {key: held for key, held in value.items() if key != named[0] and key not in _ABOUT_THE_MESSAGE and held is not None}
     if len(rest) != 1:
         return None
-    ((key, said),) = rest.items()
-    if key in argument_keys and is_object(said) and len(said) == 1:
-        ((key, said),) = said.items()
+    ((key, text),) = rest.items()
+    if key in argument_keys and is_object(text) and len(text) == 1:
+        ((key, text),) = text.items()
         key = key if key in _ANSWERS else ""
-    return said if isinstance(said, str) and (key in _ANSWERS or (key in argument_keys and value[named[0]])) else None
+    return text if isinstance(text, str) and (key in _ANSWERS or (key in argument_keys and value[named[0]])) else None
 
 
 def _calls_nothing(key: str, name: Any) -> bool:

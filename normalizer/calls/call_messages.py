@@ -96,9 +96,9 @@ def _all(values: list[Any], read: Callable[[Any], CallObject | None]) -> list[Ca
     return found if len(found) == len(calls) else None
 
 
-def _joined(said: str | None, data: list[Any]) -> str:
+def _joined(text: str | None, data: list[Any]) -> str:
     """The message's text beside its calls, and the data in its list of calls."""
-    return "\n\n".join([*filter(None, [said]), *map(as_json, data)])
+    return "\n\n".join([*filter(None, [text]), *map(as_json, data)])
 
 
 def _doubt_names(holder: dict[str, Any], calls: list[CallObject], tools: ToolSet | None) -> None:
@@ -161,14 +161,14 @@ def _envelope(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | Non
         _called_with_nothing(calls, written, tools)
     if (unread and not calls and not _may_call(written)) or not (companions or any(is_known(call.name, tools) for call in calls)):
         return None
-    said, repairs = content_text(content)
+    text, repairs = content_text(content)
     more, data = needs if isinstance(needs, bool) else None, unread if calls else []
     if data:
-        said = _joined(said, data)
+        text = _joined(text, data)
     _doubt_names(value, calls, tools)
     repairs = [*repairs, *unread_beside(value, CALL_KEYS)]
     return CallMessage(
-        calls, "llmcore_envelope", said, more, certain=companions, unread=len(unread), data=len(data), repairs=repairs
+        calls, "llmcore_envelope", text, more, certain=companions, unread=len(unread), data=len(data), repairs=repairs
     )
 
 
@@ -267,10 +267,10 @@ def _object(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
             calls, data = _mixed([_single_key(item, tools) or call_object(item, tools) for item in listed], listed, tools)
             if calls is not None and any(is_known(call.name, tools) for call in calls):
                 repairs = unread_beside(value, CALL_KEYS)
-                said = _joined(None, data) or None
-                return CallMessage(calls, "tool_calls_key", said, unread=len(data), data=len(data), repairs=repairs)
-    if tools and (said := answer_for_call(value, NAME_KEYS, ARGUMENT_KEYS)) is not None and _calls_nothing(value, tools):
-        return CallMessage([], content=said)
+                text = _joined(None, data) or None
+                return CallMessage(calls, "tool_calls_key", text, unread=len(data), data=len(data), repairs=repairs)
+    if tools and (text := answer_for_call(value, NAME_KEYS, ARGUMENT_KEYS)) is not None and _calls_nothing(value, tools):
+        return CallMessage([], content=text)
     for key in _PASTED_LISTS:
         if is_list(blocks := value.get(key)) and (message := _pasted(blocks, tools)) is not None:
             return message
@@ -286,11 +286,11 @@ def _listed_beside(value: dict[str, Any], taken: str, calls: list[CallObject], t
             continue
         more = [call_object(entry, tools) for entry in (held if is_list(held) else [held])]
         if more and all(call is not None and call.given for call in more):
-            found += [call for call in more if call is not None and not any(_says_the_same(call, one) for one in calls)]
+            found += [call for call in more if call is not None and not any(_is_equal(call, one) for one in calls)]
     return found
 
 
-def _says_the_same(call: CallObject, other: CallObject) -> bool:
+def _is_equal(call: CallObject, other: CallObject) -> bool:
     return call.name == other.name and call.arguments == other.arguments
 
 
@@ -305,9 +305,9 @@ def _pasted(blocks: list[Any], tools: ToolSet | None) -> CallMessage | None:
     calls = _all(called, lambda block: call_object(block, tools))
     if not calls:
         return None
-    said = "".join(block["text"] for block in objects_in(blocks) if isinstance(block.get("text"), str))
+    text = "".join(block["text"] for block in objects_in(blocks) if isinstance(block.get("text"), str))
     data = [block for block in blocks if not is_object(block) or _is_data(block)]
-    return CallMessage(calls, "pasted_wire", _joined(said, data), certain=True, unread=len(data), data=len(data))
+    return CallMessage(calls, "pasted_wire", _joined(text, data), certain=True, unread=len(data), data=len(data))
 
 
 def _is_called(block: dict[str, Any]) -> bool:
@@ -339,9 +339,9 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
         return CallMessage([call], "pasted_wire", certain=True)
     if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
         tool = tools.get(peel(call.name, tools) or call.name) if tools is not None else None
-        said = answer_of_call(value, tool.properties) if call.given and tool is not None else None
+        text = answer_of_call(value, tool.properties) if call.given and tool is not None else None
         form = "tool_call_key" if "tool_call" in value else "bare_json"
-        return CallMessage([call], form, said, repairs=unread_beside(value, _read_of(call, tools)))
+        return CallMessage([call], form, text, repairs=unread_beside(value, _read_of(call, tools)))
     call = _single_key(value, tools)
     return None if call is None else CallMessage([call], "single_key")
 
@@ -383,10 +383,10 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> CallM
             calls = [call for message in messages for call in message.calls]
             if len(messages) < len(items) and not any(call.given and is_known(call.name, tools) for call in calls):
                 return None
-            said = [_content_of(item, message) for item, message in zip(items, unfolded, strict=True)]
+            texts = [_content_of(item, message) for item, message in zip(items, unfolded, strict=True)]
             form, data = "single_key" if by_names else "bare_array", unfolded.count(None)
             repairs = [repair for message in messages for repair in message.repairs]
-            return CallMessage(calls, form, "\n\n".join(filter(None, said)) or None, unread=data, data=data, repairs=repairs)
+            return CallMessage(calls, form, "\n\n".join(filter(None, texts)) or None, unread=data, data=data, repairs=repairs)
         return None if calls is None else CallMessage(calls, "bare_array")
     if is_object(value):
         if keyed and (call := _keyed(value)) is not None:

@@ -27,25 +27,25 @@ __all__ = ["DeltaEmitter"]
 class DeltaEmitter:
     """Turns the decisions of a reading into events. The reading calls it; it never calls the reading."""
 
-    __slots__ = ("_held", "_is_all_content", "_spoken", "_src", "events", "said")
+    __slots__ = ("_has_text", "_is_all_content", "_src", "_waiting_space", "emitted", "events")
 
     def __init__(self, src: Source) -> None:
         self._src = src
         self.events: list[NormalizerEvent] = []
-        self.said = 0
+        self.emitted = 0
         """How far the text has been emitted."""
-        self._held: list[str] = []  # white space
-        self._spoken = False
+        self._waiting_space: list[str] = []  # white space
+        self._has_text = False
         self._is_all_content = True
 
     def drain(self) -> list[NormalizerEvent]:
         events, self.events = self.events, []
         return events
 
-    def untold(self, start: int) -> str:
+    def unemitted(self, start: int) -> str:
         """The text that has arrived and was not emitted, including waiting white space, from its character `start` on."""
-        space = "".join(self._held)
-        return space[start:] + self._src.text[self.said + max(0, start - len(space)) :]
+        space = "".join(self._waiting_space)
+        return space[start:] + self._src.text[self.emitted + max(0, start - len(space)) :]
 
     # Calls
 
@@ -62,54 +62,54 @@ class DeltaEmitter:
 
     def text_decided(self, kind: SegmentKind, start: int, end: int) -> None:
         """Emit `start:end`, which is decided to be `kind` but not classified yet."""
-        if start < self.said:
-            start = self.said
+        if start < self.emitted:
+            start = self.emitted
         if end > start:
-            self._say(kind, self._src.text[start:end])
-            self.said = end
+            self._emit_text(kind, self._src.text[start:end])
+            self.emitted = end
 
-    def more(self, text: str, length: int) -> bool:
+    def appended(self, text: str, length: int) -> bool:
         """Emit `text`, a delta of content that was just appended. `length` is the length of the text now.
 
         Returns False, and emits nothing, if earlier text has not been emitted yet.
         """
-        if self.said + len(text) != length:
+        if self.emitted + len(text) != length:
             return False
         if text:
-            self.said = length
-            self._say("content", text)
+            self.emitted = length
+            self._emit_text("content", text)
         return True
 
     def classified(self, kind: SegmentKind, start: int, end: int) -> None:
         """Emit `start:end`, which is classified as `kind`. Reclassify the part that was emitted as something else."""
-        said = self.said
+        emitted = self.emitted
         if kind in ("content", "reasoning"):
-            begin = start if start > said else said
+            begin = start if start > emitted else emitted
             if end > begin:
-                self._say(kind, self._src.text[begin:end])
-        elif said > start:
-            self.events.append(Reclassified(start, min(said, end), kind))
-        if end > said:
-            self.said = end
+                self._emit_text(kind, self._src.text[begin:end])
+        elif emitted > start:
+            self.events.append(Reclassified(start, min(emitted, end), kind))
+        if end > emitted:
+            self.emitted = end
 
-    def instead(self, text: str) -> None:
+    def replacement(self, text: str) -> None:
         """Emit `text`, which replaces markup in the content."""
-        self.events.append(TextDelta("".join([*self._held, text])))
-        self._held, self._spoken = [], True
+        self.events.append(TextDelta("".join([*self._waiting_space, text])))
+        self._waiting_space, self._has_text = [], True
 
     def withdrawn(self, end: int) -> None:
         """Reclassify everything up to `end` as reasoning."""
-        if self.said:
-            self.events.append(Reclassified(0, min(end, self.said), "reasoning"))
-        if end > self.said:
-            self.events.append(ReasoningDelta(self._src.text[self.said : end]))
-            self.said = end
-        self._held, self._spoken, self._is_all_content = [], False, not end
+        if self.emitted:
+            self.events.append(Reclassified(0, min(end, self.emitted), "reasoning"))
+        if end > self.emitted:
+            self.events.append(ReasoningDelta(self._src.text[self.emitted : end]))
+            self.emitted = end
+        self._waiting_space, self._has_text, self._is_all_content = [], False, not end
 
     def reclassified(self, start: int, end: int, kind: SegmentKind) -> None:
         """Emit that `start:end` turned out to be `kind`, as far as it was emitted."""
-        if start < self.said:
-            self.events.append(Reclassified(start, min(end, self.said), kind))
+        if start < self.emitted:
+            self.events.append(Reclassified(start, min(end, self.emitted), kind))
 
     def interrupted(self, last: Piece | None) -> None:
         """Note that something other than content follows the piece `last`.
@@ -117,31 +117,31 @@ class DeltaEmitter:
         White space alone between two blocks is markup, so waiting white space of `last` is dropped.
         """
         self._is_all_content = False
-        if self._held and last is not None:
+        if self._waiting_space and last is not None:
             start, end, kind = last
             if kind == "content" and self._src.text[start:end].isspace():
-                self._held = ["".join(self._held)[: start - end]]
+                self._waiting_space = ["".join(self._waiting_space)[: start - end]]
 
-    def last(self, overflow: str, *, ends_in_content: bool) -> None:
+    def end_text(self, overflow: str, *, ends_in_content: bool) -> None:
         """Emit the rest at the end of the text. `overflow` is the text beyond the limit."""
         if overflow:
-            self._say("content", overflow)
-        if ends_in_content and any(self._held):
-            self.events.append(TextDelta("".join(self._held)))
+            self._emit_text("content", overflow)
+        if ends_in_content and any(self._waiting_space):
+            self.events.append(TextDelta("".join(self._waiting_space)))
 
-    def _say(self, kind: SegmentKind, text: str) -> None:
+    def _emit_text(self, kind: SegmentKind, text: str) -> None:
         if kind == "reasoning":
             self.events.append(ReasoningDelta(text))
             return
-        if self._spoken and not self._held and not text[-1:].isspace():
+        if self._has_text and not self._waiting_space and not text[-1:].isspace():
             self.events.append(TextDelta(text))
             return
         body = text.rstrip()
         if not body:
-            self._held.append(text)
+            self._waiting_space.append(text)
             return
-        held, lead = text[len(body) :], "".join(self._held)
-        if not self._spoken and not self._is_all_content:
+        trailing, lead = text[len(body) :], "".join(self._waiting_space)
+        if not self._has_text and not self._is_all_content:
             body, lead = body.lstrip(), ""
         self.events.append(TextDelta(lead + body))
-        self._held, self._spoken = [held] if held else [], True
+        self._waiting_space, self._has_text = [trailing] if trailing else [], True

@@ -13,7 +13,20 @@ __all__ = ["Draft"]
 class Draft:
     """A call while it is being read. The immutable `ToolCall` is built once, when the call is finished."""
 
-    __slots__ = ("arguments", "complete", "dialect", "id", "index", "is_open", "name", "raw", "repairs", "start", "stop", "told")
+    __slots__ = (
+        "arguments",
+        "complete",
+        "dialect",
+        "has_deltas",
+        "id",
+        "index",
+        "is_open",
+        "name",
+        "raw",
+        "repairs",
+        "start",
+        "stop",
+    )
 
     def __init__(self, index: int, name: str, id: str, dialect: str, start: int) -> None:
         self.index = index
@@ -25,7 +38,7 @@ class Draft:
         self.raw = ""
         self.complete = False
         self.repairs: list[Repair] = []
-        self.told = False
+        self.has_deltas = False
         self.is_open = True
         """Whether it is still being read."""
 
@@ -33,7 +46,7 @@ class Draft:
         self.stop, self.arguments, self.raw, self.complete, self.repairs = stop, arguments, raw, complete, repairs
         self.is_open = False
 
-    def doubted(self, doubt: Repair) -> None:
+    def add_guess(self, doubt: Repair) -> None:
         self.repairs = [*self.repairs, doubt]
 
     @property

@@ -19,7 +19,7 @@ class Nested:
     drafts: list[Draft]
     near_misses: list[NearMiss]
     content: str
-    says_anything: bool
+    has_content: bool
     """Whether it has content, other than white space, beside the calls."""
     needs_more_work: bool | None
     cut: bool
@@ -28,7 +28,7 @@ class Nested:
 class Driver(Protocol):
     """What a reading needs from the engine that drives it."""
 
-    def stands(self, at: int) -> bool | None:
+    def has_marker(self, at: int) -> bool | None:
         """Whether a marker that counts for this reply stands at `at`. None if more text is needed."""
         ...
 

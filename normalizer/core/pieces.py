@@ -21,7 +21,7 @@ def replacing(replaced: Sequence[Replaced], start: int, end: int) -> list[str]:
         return []
     first = bisect_left(replaced, (start,))
     last = bisect_left(replaced, (end,), first)
-    return [said for _, stop, said in replaced[first:last] if stop <= end]
+    return [replacement for _, stop, replacement in replaced[first:last] if stop <= end]
 
 
 def with_layout_removed(pieces: list[Piece], text: str, replaced: Sequence[Replaced]) -> list[Piece]:
@@ -54,9 +54,9 @@ def with_layout_removed(pieces: list[Piece], text: str, replaced: Sequence[Repla
             else:
                 tiles.append(piece)
         else:
-            said = text[start:end]
-            begin = end - len(said.lstrip()) if k == first and k > 0 else start
-            stop = start + len(said.rstrip()) if k == last and k < len(pieces) - 1 else end
+            content = text[start:end]
+            begin = end - len(content.lstrip()) if k == first and k > 0 else start
+            stop = start + len(content.rstrip()) if k == last and k < len(pieces) - 1 else end
             if start < begin:
                 _lay(tiles, start, begin)
             if begin < stop:
@@ -81,5 +81,5 @@ def joined_pieces(pieces: Sequence[Piece], kind: SegmentKind, text: str, replace
         for start, end, piece in pieces:
             parts += [text[start:end]] if piece == kind else replacing(replaced, start, end)
         return "".join(parts)
-    said = [text[start:end] for start, end, piece in pieces if piece == kind]
-    return said[0] if len(said) == 1 else "".join(said)
+    texts = [text[start:end] for start, end, piece in pieces if piece == kind]
+    return texts[0] if len(texts) == 1 else "".join(texts)

@@ -19,7 +19,7 @@ class Places:
     """The start of a line that begins with no bare form."""
     _line_start = 0
     _line_sought = 0
-    _said_anything = False
+    _has_content = False
 
     def __init__(self) -> None:
         self.src = Source()
@@ -48,7 +48,7 @@ class Places:
         """Whether the line at `start` is known to begin with no bare form."""
         return start == self._prose_line
 
-    def prose(self, start: int) -> None:
+    def mark_prose(self, start: int) -> None:
         """Record that the line at `start` begins with no bare form."""
         self._prose_line = start
 
@@ -59,13 +59,13 @@ class Places:
             return start if kind in ("content", "reasoning") else end
         return 0
 
-    def says_anything(self) -> bool:
+    def has_content(self) -> bool:
         """Whether any content other than white space has been classified."""
-        return self._said_anything
+        return self._has_content
 
     def opens_message(self, at: int) -> bool:
         """Whether only white space and blocks that are no content stand before `at`."""
-        if self._said_anything:
+        if self._has_content:
             return False
         return self._blank.reaches(self.src.text, self.done, at)
 

@@ -21,7 +21,7 @@ from typing import Any, cast
 
 from llmcore.normalizer.core.damage.markup_remains import remains_in
 from llmcore.normalizer.core.damage.placeholders import placeholders_in
-from llmcore.normalizer.core.damage.restarted_call import TRIALS, begins_line, begun_again, openers_before, swallowed_closers
+from llmcore.normalizer.core.damage.restarted_call import TRIALS, begins_line, find_restart, openers_before, swallowed_closers
 from llmcore.normalizer.core.damage.windows_paths import with_paths
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.driver import Driver, Nested
@@ -41,7 +41,7 @@ from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = ["Reading"]
 
-_NOT_SAID = "\0"
+_ELIDED = "\0"
 """Stands for reasoning and calls in a text that is searched for other speakers."""
 _LONG_TRIAL = 4096  # characters: a trial for a restarted call counts once more for each so many
 _FEW_PIECES = 16  # searched backwards for a lead-in
@@ -68,11 +68,11 @@ class Reading(Record):
     """The verdict on the call that is being read, from the text around it."""
     _places: Judge | None = None
     """Judges positions in this text; made at first use."""
-    _stood: tuple[object, Verdict]
+    _last_verdict: tuple[object, Verdict]
     """The last position that was judged, and its verdict."""
     _doubtful: tuple[int, Verdict]
     """Where a doubtful call or its wrapper ended, and its verdict. A call right behind it gets the same verdict."""
-    _heard = 0
+    _turns_sought_to = 0
     """Turns of other speakers are sought from this position on."""
     _answer = ""
     _within = -1
@@ -99,11 +99,11 @@ class Reading(Record):
         self._driver, self.tools, self.nested, self.forced_tool = driver, tools, nested, forced_tool
         self.verdict = CERTAIN
         self._doubtful = (-1, CERTAIN)
-        self._stood = (None, CERTAIN)
+        self._last_verdict = (None, CERTAIN)
         self._on_trial = on_trial
         self._trials = 0 if on_trial else TRIALS[min(nested, len(TRIALS) - 1)]
 
-    def let_go(self) -> None:
+    def release_driver(self) -> None:
         """Drop the reference to the driver after the text is read, so that no reference cycle remains."""
         self._driver = cast("Driver", None)
 
@@ -117,9 +117,9 @@ class Reading(Record):
         """The tool that `name` means, exactly or after peeling what a dialect adds."""
         return None if self.tools is None else self.tools.get(peel(name, self.tools) or name)
 
-    def stands(self, at: int) -> bool | None:
+    def has_marker(self, at: int) -> bool | None:
         """Whether a marker that counts for this reply stands at `at`. None if more text is needed."""
-        return self._driver.stands(at)
+        return self._driver.has_marker(at)
 
     def is_unshared(self, opener: str) -> bool:
         """Whether only one row has this opener."""
@@ -138,18 +138,18 @@ class Reading(Record):
     def verdict_at(self, at: int, form: Form, *, fenced: bool = False) -> Verdict:
         """The verdict on a call at `at`, from the text before it. The last verdict is cached for rows that share an opener."""
         place = (at, form, fenced, self.done, self._lead, self._doubtful[0])
-        if place != self._stood[0]:
-            self._stood = (place, self._judged_at(at, form, fenced=fenced))
-        return self._stood[1]
+        if place != self._last_verdict[0]:
+            self._last_verdict = (place, self._new_verdict_at(at, form, fenced=fenced))
+        return self._last_verdict[1]
 
-    def _judged_at(self, at: int, form: Form, *, fenced: bool) -> Verdict:
+    def _new_verdict_at(self, at: int, form: Form, *, fenced: bool) -> Verdict:
         """The verdict on a call at `at`, not cached. In a nested text, only an element of code within that text decides."""
         if self.nested:
             return CERTAIN if self._on_trial else self._judge().within_code(self.src.text, at, self.line_start(at))
         if self._lead is not None:
             at = self._lead[0]
-        if at > self._heard:
-            self._listen(at)
+        if at > self._turns_sought_to:
+            self._seek_turn(at)
         if self._doubtful[1].doubt == LED_IN and self.src.text[self._doubtful[0] : at].strip() and self._is_listed(at):
             return self._doubtful[1].decided()
         if (led := self._led_before_reasoning(at, form, fenced=fenced)) is not None:
@@ -196,16 +196,16 @@ class Reading(Record):
                 return led if led.shown or led.doubt == LED_IN else None
         return None
 
-    def _listen(self, at: int) -> None:
+    def _seek_turn(self, at: int) -> None:
         """Set `turned` if another speaker's turn begins in the text between the last search and a call at `at`."""
-        start, self._heard = self._heard, at
+        start, self._turns_sought_to = self._turns_sought_to, at
         if not self.turned and other_speaks(self.src.text[start:at]):
-            said = "".join(
-                self.src.text[max(begin, start) : end] if kind in ("content", "markup") else _NOT_SAID
+            spoken = "".join(
+                self.src.text[max(begin, start) : end] if kind in ("content", "markup") else _ELIDED
                 for begin, end, kind in (*self.pieces, (self.done, at, self.text_kind))
                 if end > start
             )
-            self.turned = other_speaks(said)
+            self.turned = other_speaks(spoken)
 
     # ------------------------------------------------------------------ decides
 
@@ -227,8 +227,8 @@ class Reading(Record):
         draft = Draft(self.begun, name, id, dialect, start)
         self.begun += 1
         self.drafts.append(draft)
-        if self.teller is not None:
-            self.teller.call_started(draft.index, id, name)
+        if self.emitter is not None:
+            self.emitter.call_started(draft.index, id, name)
         return draft
 
     def end(
@@ -262,7 +262,7 @@ class Reading(Record):
             self.take("content", end)
             return
         found = repairs or []
-        again = None if sealed else begun_again(self, draft, end, arguments, raw, complete, found, closed_to)
+        again = None if sealed else find_restart(self, draft, end, arguments, raw, complete, found, closed_to)
         if again is not None and again.within:
             complete, found = False, [*found, _CUT_THERE]
         elif again is not None:
@@ -295,8 +295,8 @@ class Reading(Record):
             self._left_open = draft
         if end > self.done:
             self.take("call", end)
-        self._heard = max(self._heard, end)  # what a call says is no turn
-        if self.teller is not None and not draft.told:
+        self._turns_sought_to = max(self._turns_sought_to, end)  # what a call says is no turn
+        if self.emitter is not None and not draft.has_deltas:
             self.delta(draft, draft.text)
         self._is_read(draft)
 
@@ -305,14 +305,14 @@ class Reading(Record):
     ) -> None:
         """Enter the calls within a call of several tools, and the text beside them. If none can be read, enter the call
         itself."""
-        held, said_beside = self._driver.calls_in(arguments or {})
-        for k, said in enumerate(held):
-            mine = self._begin(draft.start, said.name, draft.dialect, said.id or ("" if k else draft.id))
-            whole = said.complete and (complete or k < len(held) - 1)
-            self.end(mine, end, said.arguments, said.raw, complete=whole, repairs=[*repairs, *said.repairs], sealed=True)
-        if held and said_beside:
-            self.replace(draft.start, end, said_beside)
-        if not held:
+        calls, text_beside = self._driver.calls_in(arguments or {})
+        for k, listed in enumerate(calls):
+            mine = self._begin(draft.start, listed.name, draft.dialect, listed.id or ("" if k else draft.id))
+            whole = listed.complete and (complete or k < len(calls) - 1)
+            self.end(mine, end, listed.arguments, listed.raw, complete=whole, repairs=[*repairs, *listed.repairs], sealed=True)
+        if calls and text_beside:
+            self.replace(draft.start, end, text_beside)
+        if not calls:
             mine = self._begin(draft.start, draft.name, draft.dialect, draft.id)
             self.end(mine, end, arguments, raw, complete=complete, repairs=repairs)
 
@@ -335,22 +335,22 @@ class Reading(Record):
     def _cut_at(self, draft: Draft, at: int, read: list[Draft]) -> None:
         """End the call, and others that share its span, at `at`, where the next call begins.
 
-        `read` has the drafts that the remaining text gives.
+        `read` has the drafts that the part text gives.
         """
         start = draft.start
         mates = [mate for mate in self.drafts[self.drafts.index(draft) :] if mate.is_open]
-        for k, said in enumerate(read or [draft]):
+        for k, part in enumerate(read or [draft]):
             last = k == len(read) - 1 or not read
-            mine = mates[k] if k < len(mates) else self.begin(start, said.name, draft.dialect, said.id)
-            repairs = said.repairs if read else []
-            if last and not (read and said.complete):
+            mine = mates[k] if k < len(mates) else self.begin(start, part.name, draft.dialect, part.id)
+            repairs = part.repairs if read else []
+            if last and not (read and part.complete):
                 repairs = [*(repair for repair in repairs if repair.kind != "closer_missing" or repair.path), _CUT_THERE]
             self._trials, trials = 0, self._trials
-            self.end(mine, at, said.arguments if read else None, said.raw, complete=bool(read) and said.complete, repairs=repairs)
+            self.end(mine, at, part.arguments if read else None, part.raw, complete=bool(read) and part.complete, repairs=repairs)
             self._trials = trials
         self._next_call, self._left_open = at, None
 
-    def try_again(self, characters: int = 0) -> bool:
+    def may_try_restart(self, characters: int = 0) -> bool:
         """Whether one more trial for a restarted call is allowed. Charges for it, more if it reads many `characters`."""
         may = self._trials > 0
         self._trials -= 1 + characters // _LONG_TRIAL
@@ -362,7 +362,7 @@ class Reading(Record):
             position, self._next_call = self._next_call, -1
         return position
 
-    def addressed(self, name: str, at: int = -1) -> None:
+    def set_addressee(self, name: str, at: int = -1) -> None:
         """Record that a header names the tool `name` ("" for none); its body is read like any text.
 
         `at` is where an element's body begins. A message's header (-1) counts for all calls up to the next header.
@@ -390,7 +390,7 @@ class Reading(Record):
         begun = text[past(_FENCE_HEAD, text, left.start)]
         return begun != opener if opener else not begun.isalpha()
 
-    def judged(self, verdict: Verdict, *, passes_on: bool = True) -> None:
+    def set_verdict(self, verdict: Verdict, *, passes_on: bool = True) -> None:
         """Set the verdict on the call that is read next. If `passes_on`, a call right behind the last one shares its doubt."""
         if passes_on and (self.verdict.doubt or self.verdict.quotation is not None or self.verdict.in_line):
             self._doubtful = (self.done, self.verdict)
@@ -399,7 +399,7 @@ class Reading(Record):
     def shown(self, end: int, reason: str) -> None:
         """Record that an example ends at `end`; `reason` says what makes it one."""
         self._doubtful = (-1, CERTAIN)
-        self._stood = (None, CERTAIN)
+        self._last_verdict = (None, CERTAIN)
         if self._places is not None:
             self._places.shown(end, reason)
 
@@ -413,7 +413,7 @@ class Reading(Record):
         Its failed look-aheads are charged here too, because wrappers may be read again from the next opener within them.
         """
         inner, cost = self._driver.nest(text, on_trial=on_trial)
-        self.looks.pay(cost)
+        self.backtrack_budget.pay(cost)
         return inner
 
     def adopt(self, inner: Nested, start: int, end: int, dialect: str | None = None) -> None:
@@ -453,11 +453,11 @@ class Reading(Record):
         """Whether the model was asked for an object instead of a call: the envelope, or a forced tool's arguments."""
         return self.forced_tool is not None or ENVELOPE in self.counted
 
-    def counts(self, counted: frozenset[str], bare: bool) -> None:
+    def set_counted(self, counted: frozenset[str], bare: bool) -> None:
         """Set the dialects that are calls in the answer of a framed reply. `bare`: one of them has no marker."""
         self.counted, self.counts_bare = counted, bare
 
-    def writes(self, own: frozenset[str] | None) -> None:
+    def set_own_dialects(self, own: frozenset[str] | None) -> None:
         """Set the model's own dialects."""
         self._unfinished.own = own
 
@@ -468,4 +468,4 @@ class Reading(Record):
 
     def nested_result(self, content: str) -> Nested:
         """The result of this reading for the reading around it."""
-        return Nested(self.drafts, self.near_misses, content, self._said_anything, self.needs_more_work, self.cut)
+        return Nested(self.drafts, self.near_misses, content, self._has_content, self.needs_more_work, self.cut)

@@ -41,10 +41,10 @@ class Staged:
     frames_call: bool
     answers: bool
     needs_more_work: bool | None
-    said_anything: bool
+    has_content: bool
     left_open: Draft | None
     unfinished: tuple[list[tuple[Draft, Verdict]], list[Draft]]
-    teller: DeltaEmitter | None
+    emitter: DeltaEmitter | None
 
 
 class Record(Places):
@@ -85,13 +85,13 @@ class Record(Places):
         super().__init__()
         self.names, self.limits, self.takes_calls, self.listening = names, limits, takes_calls, listening
         self.frames_call = takes_calls
-        self.looks = BacktrackBudget()
+        self.backtrack_budget = BacktrackBudget()
         self.drafts: list[Draft] = []
         self.near_misses: list[NearMiss] = []
         self.repairs: list[Repair] = []
         self.replaced: list[Replaced] = []
         self._unfinished = Unfinished()
-        self.teller = DeltaEmitter(self.src) if listening else None
+        self.emitter = DeltaEmitter(self.src) if listening else None
 
     # ------------------------------------------------------------------ text
 
@@ -121,19 +121,19 @@ class Record(Places):
             pieces[-1] = (last[0], to, kind)
         else:
             pieces.append((start, to, kind))
-            if kind != "content" and self.teller is not None:
-                self.teller.interrupted(last)
+            if kind != "content" and self.emitter is not None:
+                self.emitter.interrupted(last)
         self.done = to
-        if kind == "content" and not self._said_anything:
-            self._said_anything = not self.src.text[start:to].isspace()
-        if self.teller is not None:
-            self.teller.classified(kind, start, to)
+        if kind == "content" and not self._has_content:
+            self._has_content = not self.src.text[start:to].isspace()
+        if self.emitter is not None:
+            self.emitter.classified(kind, start, to)
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Let `text` stand in the content for `start:end`, for example an envelope's own content or an unescaped answer."""
         self.replaced.append((start, end, text))
-        if self.teller is not None and text:
-            self.teller.instead(text)
+        if self.emitter is not None and text:
+            self.emitter.replacement(text)
 
     def replacing(self, start: int, end: int) -> list[str]:
         """The replacement texts of all stretches within `start:end`."""
@@ -142,7 +142,7 @@ class Record(Places):
     def withdraw(self, end: int) -> None:
         """Reclassify everything up to `end` as reasoning, including calls: a closer of reasoning without an opener was found.
 
-        Each call that a listener saw start is finished before it is withdrawn.
+        If the start of a call was emitted, the call is finished before it is withdrawn.
         """
         self._finished(self._unfinished.withdrawn())
         self.drafts.clear()
@@ -152,20 +152,20 @@ class Record(Places):
         self.needs_more_work = None
         self.turned = False
         self.pieces = [(0, end, "reasoning")] if end else []
-        self._said_anything = False
+        self._has_content = False
         self.done = end
-        if self.teller is not None:
-            self.teller.withdrawn(end)
+        if self.emitter is not None:
+            self.emitter.withdrawn(end)
 
-    def tell(self, end: int) -> None:
+    def emit_text_to(self, end: int) -> None:
         """Emit the text before `end`: a waiting reader has decided that it is plain text."""
-        if self.teller is not None:
-            self.teller.text_decided(self.text_kind, self.done, end if self._lead is None else min(end, self._lead[0]))
+        if self.emitter is not None:
+            self.emitter.text_decided(self.text_kind, self.done, end if self._lead is None else min(end, self._lead[0]))
 
-    def tell_more(self, text: str, length: int) -> None:
+    def emit_appended(self, text: str, length: int) -> None:
         """Emit `text`, a delta that was just appended and is all plain text. `length` is the text's length now."""
-        if self.teller is not None and (self.text_kind == "reasoning" or not self.teller.more(text, length)):
-            self.teller.text_decided(self.text_kind, self.done, length)
+        if self.emitter is not None and (self.text_kind == "reasoning" or not self.emitter.appended(text, length)):
+            self.emitter.text_decided(self.text_kind, self.done, length)
 
     # ------------------------------------------------------------------ calls
 
@@ -187,14 +187,14 @@ class Record(Places):
 
     def delta(self, draft: Draft, json: str) -> None:
         """Emit more of the call's arguments, as JSON text."""
-        if self.teller is not None and json and draft.index >= 0:
-            draft.told = True
-            self.teller.arguments(draft.index, json)
+        if self.emitter is not None and json and draft.index >= 0:
+            draft.has_deltas = True
+            self.emitter.arguments(draft.index, json)
 
     def _finished(self, drafts: Sequence[Draft]) -> None:
-        if self.teller is not None:
+        if self.emitter is not None:
             for draft in drafts:
-                self.teller.call_finished(draft.index, self.call(draft, draft.id or f"call_{draft.index}"))
+                self.emitter.call_finished(draft.index, self.call(draft, draft.id or f"call_{draft.index}"))
 
     def line_over(self, *, words_follow: bool) -> None:
         """Finish the calls that wait for the rest of their line: the line ends, or words follow the calls on it."""
@@ -203,11 +203,11 @@ class Record(Places):
     def reply_over(self) -> None:
         """Finish the calls that wait for the rest of the reply: no more calls come, and all of the text is classified."""
         if self._unfinished.waiting:
-            self._finished(self._unfinished.reply_over(says_more=self._said_anything))
+            self._finished(self._unfinished.reply_over(says_more=self._has_content))
 
     def miss(self, start: int, end: int, name: str | None, reason: str) -> None:
         """Record a near miss and charge for it: `start:end` looked like a call but is none."""
-        self.looks.failed()
+        self.backtrack_budget.failed()
         self.note(start, end, name, reason)
 
     def note(self, start: int, end: int, name: str | None, reason: str) -> None:
@@ -222,7 +222,7 @@ class Record(Places):
 
     def failed(self, characters: int = 0) -> None:
         """Charge for a look-ahead over `characters` characters that found nothing."""
-        self.looks.failed(characters)
+        self.backtrack_budget.failed(characters)
 
     # ------------------------------------------------------------------ what was found out
 
@@ -284,19 +284,19 @@ class Record(Places):
         for at, (start, end, kind) in enumerate(self.pieces):
             if end <= outside[-1].stop and (kind == "markup" or (kind == "call" and (start, end) not in kept)):
                 self.pieces[at] = (start, end, "content")
-                if self.teller is not None:
-                    self.teller.reclassified(start, end, "content")
+                if self.emitter is not None:
+                    self.emitter.reclassified(start, end, "content")
         pieces, self.pieces = self.pieces, list[Piece]()
         for start, end, kind in pieces:  # adjacent content is one piece
             joins = bool(self.pieces) and kind == "content" == self.pieces[-1][2]
             self.pieces.append((self.pieces.pop()[0] if joins else start, end, kind))
 
     @property
-    def leads(self) -> bool:
+    def has_lead(self) -> bool:
         """Whether an opener waits that is markup if a call begins right behind it."""
         return self._lead is not None
 
-    def lead(self, start: int, end: int) -> None:
+    def set_lead(self, start: int, end: int) -> None:
         """Mark `start:end` as an opener that is markup if a call begins at `end`."""
         self._lead = (start, end)
 
@@ -308,7 +308,7 @@ class Record(Places):
 
     def stage(self) -> Staged:
         """Save the state, so that what is read from here on can be taken back. No events are emitted until `release`."""
-        teller, self.teller = self.teller, None
+        emitter, self.emitter = self.emitter, None
         pieces, self.pieces = self.pieces, self.pieces[-1:]  # only the last one is read, so many calls stay linear
         return Staged(
             done=self.done,
@@ -325,10 +325,10 @@ class Record(Places):
             frames_call=self.frames_call,
             answers=self.answers,
             needs_more_work=self.needs_more_work,
-            said_anything=self._said_anything,
+            has_content=self._has_content,
             left_open=self._left_open,
             unfinished=self._unfinished.mark(),
-            teller=teller,
+            emitter=emitter,
         )
 
     def take_back(self, staged: Staged) -> None:
@@ -341,25 +341,25 @@ class Record(Places):
         self._left_open = staged.left_open
         self.takes_calls, self.needs_more_work = staged.takes_calls, staged.needs_more_work
         self.frames_call, self.answers = staged.frames_call, staged.answers
-        self._said_anything, self.teller = staged.said_anything, staged.teller
+        self._has_content, self.emitter = staged.has_content, staged.emitter
 
     def release(self, staged: Staged) -> None:
         """Keep everything that was read since `staged`, and emit its events."""
-        pieces, self.pieces, self.teller = self.pieces, staged.pieces, staged.teller
-        self.done, self._said_anything = staged.done, staged.said_anything
+        pieces, self.pieces, self.emitter = self.pieces, staged.pieces, staged.emitter
+        self.done, self._has_content = staged.done, staged.has_content
         waiting, replaced = self.drafts[staged.drafts :], self.replaced[staged.replaced :]
         unfinished = self._unfinished.ids()
         for _, end, kind in pieces:
             while kind == "call" and waiting and waiting[0].start < end:
                 draft = waiting.pop(0)
-                if self.teller is not None:
-                    self.teller.call_started(draft.index, draft.id, draft.name)
+                if self.emitter is not None:
+                    self.emitter.call_started(draft.index, draft.id, draft.name)
                     self.delta(draft, draft.text)
                 if id(draft) not in unfinished:
                     self._finished([draft])
             self.take(kind, end)
-            while self.teller is not None and replaced and replaced[0][1] <= end:
-                self.teller.instead(replaced.pop(0)[2])
+            while self.emitter is not None and replaced and replaced[0][1] <= end:
+                self.emitter.replacement(replaced.pop(0)[2])
 
     # ------------------------------------------------------------------ in the end
 

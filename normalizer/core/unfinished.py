@@ -48,7 +48,7 @@ class Unfinished:
         finished: list[Draft] = []
         for draft, verdict in self.on_line:
             if words_follow and verdict.in_line:
-                draft.doubted(Repair(kind="words_on_both_sides", safety="guess"))
+                draft.add_guess(Repair(kind="words_on_both_sides", safety="guess"))
             waits = self.waiting or self._is_foreign(draft)
             (self.waiting if waits else finished).append(draft)
         self.on_line = []
@@ -58,7 +58,7 @@ class Unfinished:
         """Return the calls that waited for the end of the reply. `says_more`: it has content beside the calls."""
         for draft in self.waiting if says_more else ():
             if self._is_foreign(draft):
-                draft.doubted(Repair(kind="not_alone", safety="guess"))
+                draft.add_guess(Repair(kind="not_alone", safety="guess"))
         return self.withdrawn()
 
     def _is_foreign(self, draft: Draft) -> bool:

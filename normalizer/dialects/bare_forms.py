@@ -1,4 +1,4 @@
-"""Rows with the names and writers of the forms without a marker.
+"""The forms without a marker, with their names and writers.
 
 `normalizer.bare` reads them: a bracket finds a bare form, not an opener. One form here has a marker: a fence right behind
 another format's opener.

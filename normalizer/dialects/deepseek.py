@@ -54,7 +54,7 @@ def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:
         reading.text(at)
         reading.markup(start)
         if before != "function":  # a type, not a name
-            reading.addressed(before, start)
+            reading.set_addressee(before, start)
         return True
     line = yield from match_within(src, _DS_NAME_LINE, start, _DS_HEAD)
     if line is None or len(line[1]) > reading.limits.name:

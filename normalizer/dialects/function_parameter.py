@@ -193,7 +193,7 @@ def _children(reading: Reading, at: int, body: int) -> Steps[bool]:
     if head is None or not head[1].strip():
         return False
     name = head[1].strip().strip("\"'")
-    call, end = ElementCall(at, name, _FIRST_ROW, "function", told_apart=False), head.end()
+    call, end = ElementCall(at, name, _FIRST_ROW, "function", is_distinct=False), head.end()
     head = None  # a match keeps its text alive
     return (yield from read_element_arguments(reading, call, end))
 

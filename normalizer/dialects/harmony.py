@@ -119,8 +119,8 @@ def _begin_of(reading: Reading, at: int) -> int:
 
 def _header_begins_before(text: str, at: int) -> bool:
     """Whether words before a first token at `at` may belong to its header. `_begin_of` decides."""
-    said = text[max(0, at - _HEADER) : at].rstrip()
-    return said.endswith("assistant") or "to=" in said[said.rfind(" ") + 1 :]
+    before = text[max(0, at - _HEADER) : at].rstrip()
+    return before.endswith("assistant") or "to=" in before[before.rfind(" ") + 1 :]
 
 
 def _header(begin: int, end: int, text: str) -> _Header:
@@ -158,7 +158,7 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
         return _cut_header(reading, at)
     begin = _begin_of(reading, at)
     header = _header(begin, end, reading.src.text[begin:end])
-    reading.addressed("")
+    reading.set_addressee("")
     if header.role.startswith("functions.") or header.role == "tool":
         return (yield from _result(reading, header))
     if header.recipient == "self" or (header.channel == "analysis" and (not header.recipient or header.recipient in _PEOPLE)):
@@ -243,7 +243,7 @@ def _markup_call(reading: Reading, header: _Header, start: int, name: str) -> St
     if not (yield from wait_until_known(src, _PARAMETER_FOLLOWS, start)):
         yield from wait_while(src, _BLOCK_BEGUN, start)
         if _BLOCK_BEGUN.match(src.text, start) is None:
-            reading.addressed(name)
+            reading.set_addressee(name)
             return _open(reading, header, calls=True)
         draft = reading.begin(header.begin, name, "atem")
         reading.end(draft, len(src.text), None, src.text[start:], complete=False)

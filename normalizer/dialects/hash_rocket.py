@@ -114,7 +114,7 @@ class _OptionPreview:
     def __init__(self, reading: Reading, draft: Draft, start: int, tool: CompiledTool | None) -> None:
         self._reading, self._draft, self._tool = reading, draft, tool
         self._stream = ArgumentStream(reading, draft)
-        self._told: dict[str, Any] = {}
+        self._emitted: dict[str, Any] = {}
         self._at = start
         self._key = ""
         self._start = self._upto = -1  # where its value begins; how far it was emitted, if it is a string
@@ -141,9 +141,13 @@ class _OptionPreview:
 
     def finish(self, arguments: dict[str, Any] | None) -> None:
         """The call is read: emit the rest, if the emitted arguments are its beginning."""
-        if self._streams or not self._told or list((arguments or {}).items())[: len(self._told)] != list(self._told.items()):
+        if (
+            self._streams
+            or not self._emitted
+            or list((arguments or {}).items())[: len(self._emitted)] != list(self._emitted.items())
+        ):
             return
-        for key, value in list((arguments or {}).items())[len(self._told) :]:
+        for key, value in list((arguments or {}).items())[len(self._emitted) :]:
             self._stream.whole(key, value)
         self._stream.close()
 
@@ -154,7 +158,7 @@ class _OptionPreview:
             self._over = option is None and len(text) - self._at > _HEAD_LENGTH
             return False
         self._key, self._start = option[1], option.end()
-        self._over = option[1] in self._told
+        self._over = option[1] in self._emitted
         if text[self._start] == '"':
             self._upto = self._start + 1
             self._streams = not self._over and (self._tool is None or self._tool.types(self._key) in ((), ("string",)))
@@ -188,7 +192,7 @@ class _OptionPreview:
             self._stream.close_string("")
         else:
             self._stream.whole(self._key, value)
-        self._told[self._key] = value
+        self._emitted[self._key] = value
         self._at, self._start, self._streams, self._extent = end, -1, False, None
 
 

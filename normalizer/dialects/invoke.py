@@ -95,7 +95,7 @@ def _invoke(reading: Reading, at: int, body: int) -> Steps[bool]:
     if tag in COMMON_WORDS and not is_known(name, reading.tools):
         return False
     dialect = _dialect_of(space, tag, src.text[max(0, at - 60) : at].rstrip())
-    call = ElementCall(at, name, dialect, tag, space, told_apart=tag not in COMMON_WORDS)
+    call = ElementCall(at, name, dialect, tag, space, is_distinct=tag not in COMMON_WORDS)
     call.children_of = "invoke_children" if dialect == _FIRST_ROW else dialect
     if attributes:
         read_attributes(reading, call, attributes, alone=alone)
@@ -147,11 +147,11 @@ def _wrapper(reading: Reading, at: int, body: int) -> Steps[bool]:
         return True
     if _INVOKE_NEXT.match(src.text, start) is None:
         return (yield from _name_and_fence(reading, at, start))
-    if reading.leads:
+    if reading.has_lead:
         reading.text(at)
         reading.markup(start)
         return True
-    reading.lead(at, start)
+    reading.set_lead(at, start)
     took = yield from reading.marker(start)
     reading.drop_lead()
     return took

@@ -47,7 +47,7 @@ def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
     named = rf"{gap}[^\s<>{{}}()]{{1,256}}{gap}(?:<tool_sep>{gap})?"
     again = rf"<(?:{pre}{call}s{post}>\s{{0,16}}<)?{pre}{call}{post}>(?={named}<{pre}arg_key{post}>)"
-    """In a value an opener is one only with its name and key behind it: models write about their own format."""
+    # In a value, an opener counts only with its name and key behind it, because models write about their own format.
     return Grammar(
         item=tags(valued, end, *others, "</think>"),
         value=tags(rf"(?P<own></{pre}arg_value{post}>)", plain, end, rf"(?P<again>{again})", rf"</{pre}{call}s{post}>"),
@@ -92,7 +92,7 @@ def _believable(reading: Reading, at: int, after: int, name: str, prefix: str) -
         return True
     if reading.tools is not None:
         return peel(name, reading.tools) is not None or bool(prefix)
-    if reading.says_anything() or not reading.blank_before(at):
+    if reading.has_content() or not reading.blank_before(at):
         return False
     close = yield from search(src, _BRACKET, after, 1)
     ahead = yield from skip_space(src, 0 if close is None else close.end())
@@ -126,8 +126,8 @@ def _echo_end(reading: Reading, begin: int, at: int) -> Steps[int]:
     closer = yield from search(reading.src, _CALL_CLOSER, at, 24)
     if closer is None or last.stop > begin or not reading.src.text.startswith("<", last.start):
         return -1
-    said = reading.nest(reading.src.text[begin : closer.end()]).drafts
-    same = len(said) == 1 and said[0].name == last.name and said[0].text == last.text
+    repeated = reading.nest(reading.src.text[begin : closer.end()]).drafts
+    same = len(repeated) == 1 and repeated[0].name == last.name and repeated[0].text == last.text
     return closer.end() if same else -1
 
 

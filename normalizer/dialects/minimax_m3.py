@@ -63,11 +63,11 @@ class _M3:
         self.whole = True
         self.end = 0
 
-    def store(self, key: str, value: Any, repairs: list[Repair], *, told: bool) -> None:
+    def store(self, key: str, value: Any, repairs: list[Repair], *, emitted_to: bool) -> None:
         if (
             self.entries.enter(key, value, repairs, value if isinstance(value, str) else None)
             and self.stream is not None
-            and not told
+            and not emitted_to
         ):
             self.stream.whole(key, value)
 
@@ -113,8 +113,8 @@ def _m3_invoke(reading: Reading, head: re.Match[str], name: str) -> Steps[None]:
     while not head["empty"]:
         tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
         stop = tag.start() if tag is not None else len(reading.src.text)
-        said = stop if tag is not None else _tag_may_begin(reading.src.text, position)
-        if junk := reading.src.text[position:said].strip():
+        text_end = stop if tag is not None else _tag_may_begin(reading.src.text, position)
+        if junk := reading.src.text[position:text_end].strip():
             call.entries.drop(junk)
         if tag is None or call.again or (tag["tag"] in _FRAMES and (tag["slash"] or tag["tag"] == "invoke")):
             call.closed = tag is not None and tag["tag"] == "invoke" and bool(tag["slash"])
@@ -147,9 +147,9 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
     """Read the parameter whose opener ends at `start`. Returns where it ends, including its closer."""
     types = call.tool.types(key) if call.tool is not None else ()
     if empty:
-        _m3_store(reading, call, NestedElement(key), told=False)
+        _m3_store(reading, call, NestedElement(key), emitted_to=False)
         return start
-    told, closer = yield from _m3_text(reading, call, key, start, streams=types in ((), ("string",)))
+    emitted_to, closer = yield from _m3_text(reading, call, key, start, streams=types in ((), ("string",)))
     src, is_text = reading.src, types == ("string",)
     if is_text and closer is not None and closer["tag"] in _FRAMES:
         own = yield from _m3_own(reading, call, key, closer.start())
@@ -167,8 +167,8 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
         written = trimmed(outdented(src.text, start, src.text[start:stop], closed=closed), closed=True)
         text = joined_literals(written)
         call.repairs += literal_joined(written, text, key) if CDATA in written else ()
-        if told >= 0 and call.stream is not None:
-            call.stream.close_string(text[told:])
+        if emitted_to >= 0 and call.stream is not None:
+            call.stream.close_string(text[emitted_to:])
         call.whole = closer is not None
         call.again = closer is not None and _opens_next(call, closer)
         if call.again:
@@ -176,13 +176,13 @@ def _m3_parameter(reading: Reading, call: _M3, key: str, start: int, empty: bool
         elif not closed or (closer is not None and closer["tag"] != key):
             safety: Safety = "lossless" if closer is not None else "truncated"
             call.repairs.append(Repair(kind="wrong_closer" if closed else "closer_missing", path=key, safety=safety))
-        _m3_store(reading, call, NestedElement(key, [text]), told=told >= 0)
+        _m3_store(reading, call, NestedElement(key, [text]), emitted_to=emitted_to >= 0)
         return closer.end() if closed and closer is not None else stop
-    if told >= 0 and call.stream is not None:
+    if emitted_to >= 0 and call.stream is not None:
         call.stream.close_string("")
     root = NestedElement(key, [src.text[start:stop]])
     end = yield from _m3_elements(reading, call, root, closer)
-    _m3_store(reading, call, root, told=told >= 0)
+    _m3_store(reading, call, root, emitted_to=emitted_to >= 0)
     return end
 
 
@@ -192,10 +192,10 @@ def _m3_own(reading: Reading, call: _M3, key: str, position: int) -> Steps[int]:
     Complete calls may stand before it.
     """
     depth, closers, calls = 0, 0, 0
-    while not reading.looks.too_many_left_open:
+    while not reading.backtrack_budget.too_many_left_open:
         tag = _TAG.search(reading.src.text, position) or (yield from _next_tag(reading, position))
         if tag is None:
-            reading.looks.never_closed()
+            reading.backtrack_budget.never_closed()
             break
         slash, framing = bool(tag["slash"]), tag["tag"] in _FRAMES
         if depth == 0 and not framing:
@@ -230,20 +230,20 @@ def _opens_next(call: _M3, tag: re.Match[str]) -> bool:
 def _m3_text(reading: Reading, call: _M3, key: str, start: int, *, streams: bool) -> Steps[tuple[int, re.Match[str] | None]]:
     """(how much of the text was emitted, -1 if nothing; the tag that ends the text)."""
     src = reading.src
-    told = position = start
+    emitted_to = position = start
     while True:
         streams = streams and not begins_indented(src.text, start)
         tag = _TAG.search(src.text, position)
         if tag is not None or src.final:
-            return told - start - _lead(src.text, start) if told > start else -1, tag
+            return emitted_to - start - _lead(src.text, start) if emitted_to > start else -1, tag
         position = max(start, len(src.text) - _TAG_LENGTH)
         if streams and call.stream is not None:
-            end = before_layout(src.text, told, _before_literal(src.text, told, _tag_may_begin(src.text, told)))
-            if end > told:
-                if told == start:
+            end = before_layout(src.text, emitted_to, _before_literal(src.text, emitted_to, _tag_may_begin(src.text, emitted_to)))
+            if end > emitted_to:
+                if emitted_to == start:
                     call.stream.open_string(key)
-                call.stream.piece(src.text[told + (_lead(src.text, start) if told == start else 0) : end])
-                told = end
+                call.stream.piece(src.text[emitted_to + (_lead(src.text, start) if emitted_to == start else 0) : end])
+                emitted_to = end
         yield None
 
 
@@ -310,20 +310,20 @@ def _m3_elements(reading: Reading, call: _M3, root: NestedElement, tag: re.Match
 def _leaves(parent: NestedElement, text: str, position: int) -> int:
     """Past the elements at `position` that hold only text, as most do. They become children of `parent`."""
     while (leaf := _LEAF.match(text, position)) is not None:
-        tag, said = leaf.groups()
-        parent.children.append(NestedElement(tag, [said]))
+        tag, text_end = leaf.groups()
+        parent.children.append(NestedElement(tag, [text_end]))
         position = leaf.end()
     return position
 
 
-def _m3_store(reading: Reading, call: _M3, element: NestedElement, *, told: bool) -> None:
+def _m3_store(reading: Reading, call: _M3, element: NestedElement, *, emitted_to: bool) -> None:
     schema = call.tool.properties.get(element.tag) if call.tool is not None else None
     try:
         value, repairs = element_value(element, schema, call.tool, element.tag, limits=reading.limits)
     except Stop:
         call.too_deep = True
         return
-    call.store(element.tag, value, repairs, told=told)
+    call.store(element.tag, value, repairs, emitted_to=emitted_to)
 
 
 def _m3_stray(reading: Reading, at: int, body: int) -> Steps[bool]:

@@ -70,7 +70,7 @@ def _named(reading: Reading, at: int, body: int) -> Steps[bool]:
     tool = reading.tool(word) if word in reading.names else None
     if tool is not None and (child := _CHILD.match(src.text, after)) is not None and child[1] in tool.properties:
         child = None
-        return (yield from read_element_arguments(reading, ElementCall(at, word, _ROW, word, told_apart=False), after))
+        return (yield from read_element_arguments(reading, ElementCall(at, word, _ROW, word, is_distinct=False), after))
     if tool is not None and (given := _ATTRIBUTE.match(src.text, after)) is not None and takes_children(tool, given[1]):
         given = None
         return (yield from _attributes(reading, at, word, after))
@@ -190,7 +190,7 @@ def _record(reading: Reading, at: int, body: int) -> Steps[bool]:
         yield None
     if alone or not is_known(name.strip(), reading.tools) or not src.text.startswith("<parameter ", start):
         return False
-    call = ElementCall(at, name.strip(), _ROW, tag, told_apart=False)
+    call = ElementCall(at, name.strip(), _ROW, tag, is_distinct=False)
     read_attributes(reading, call, attributes, alone=False)
     return (yield from read_element_arguments(reading, call, start))
 
@@ -205,7 +205,7 @@ def _calling(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     name, end = head[1], head.end()
     head = None  # a match keeps its text alive
-    return (yield from read_element_arguments(reading, ElementCall(at, name, _ROW, "invoke", told_apart=False), end))
+    return (yield from read_element_arguments(reading, ElementCall(at, name, _ROW, "invoke", is_distinct=False), end))
 
 
 _CALLING_BEGUN = lazy_regex(rf"[ \t]{{0,16}}+(?:{_NAME}[ \t]{{0,16}}+(?:\]\s{{0,16}}+(?:<[a-z:]{{0,26}})?)?)?\Z")
@@ -225,7 +225,7 @@ def _tool_in_a_namespace(reading: Reading, at: int, body: int) -> Steps[bool]:
     opened = _SPACED_NAME.match(reading.src.text, at)
     if opened is None or not is_known(opened[2], reading.tools):
         return False
-    call = ElementCall(at, opened[2], _ROW, opened[2], opened[1], told_apart=False)
+    call = ElementCall(at, opened[2], _ROW, opened[2], opened[1], is_distinct=False)
     opened = None  # a match keeps its text alive
     return (yield from read_element_arguments(reading, call, body))
 

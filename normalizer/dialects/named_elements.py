@@ -83,7 +83,7 @@ def _name_inside(reading: Reading, at: int, body: int) -> Steps[bool]:
             return False
     legacy = tag == "invoke" and head[3] == "tool_name"
     call = ElementCall(at, head[4] or head[5], "anthropic_legacy" if legacy else "function_name_arguments", tag)
-    call.told_apart = tag not in COMMON_WORDS and tag != "function"
+    call.is_distinct = tag not in COMMON_WORDS and tag != "function"
     call.id = head[2] if head[1] in ("id", "call_id") else ""
     end = head.end()
     head = None  # a match keeps its text alive

@@ -151,7 +151,7 @@ def _tool_code(reading: Reading, at: int, body: int) -> Steps[bool]:
     match = yield from search(reading.src, _TOOL_CODE_END, body, 12)
     stop = match.start() if match else len(reading.src.text)
     inner = reading.nest(reading.src.text[body:stop])
-    if not inner.drafts or inner.says_anything:
+    if not inner.drafts or inner.has_content:
         reading.failed(stop - at)
         return False
     reading.adopt(inner, at, match.end() if match else stop, "tool_code")

@@ -108,7 +108,7 @@ def _first_marker(reading: Reading, start: int) -> tuple[int, bool]:
     """(where the first marker stands, or may stand, from `start` on; whether it certainly does)."""
     text = reading.src.text
     for sign in _SIGN.finditer(text, start):
-        stands = reading.stands(sign.start())
+        stands = reading.has_marker(sign.start())
         if stands is not False:
             return sign.start(), stands is True
     return len(text), False
@@ -254,7 +254,7 @@ def _closes_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     It is if it stands right behind calls that open the message, one of which has no closer, and only another block follows.
     """
     src = reading.src
-    if src.text[at:body] != "</think>" or not reading.drafts or reading.says_anything() or not reading.blank_before(at):
+    if src.text[at:body] != "</think>" or not reading.drafts or reading.has_content() or not reading.blank_before(at):
         return False
     if src.text[max(0, at - _OVERLAP) : at].rstrip().endswith(_BLOCK_ENDS):
         return False
@@ -263,7 +263,7 @@ def _closes_call(reading: Reading, at: int, body: int) -> Steps[bool]:
         rest = src.text[ahead : ahead + _OVERLAP]
         if not rest or rest.startswith(_BLOCK_ENDS):
             return True
-        stands = reading.stands(ahead)
+        stands = reading.has_marker(ahead)
         if stands is not None and (src.final or not any(end.startswith(rest) for end in _BLOCK_ENDS)):
             return stands
         yield None

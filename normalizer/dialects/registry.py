@@ -94,10 +94,10 @@ def counted_in_frames(named: frozenset[str] | None, taught: str | None) -> tuple
     They are the frames' own dialects, and those that the caller named or the prompt taught. The envelope does not count as
     bare, because its keys identify it.
     """
-    told = (named or frozenset()).union(() if taught is None else (taught,))
+    chosen = (named or frozenset()).union(() if taught is None else (taught,))
     own = frozenset(name for name, row in DIALECTS.items() if row.frames)
-    counted = own.union(told, *(DIALECTS[name].read_by for name in told))
-    return counted, any(is_bare(name) for name in told - {ENVELOPE})
+    counted = own.union(chosen, *(DIALECTS[name].read_by for name in chosen))
+    return counted, any(is_bare(name) for name in chosen - {ENVELOPE})
 
 
 @lru_cache(maxsize=64)  # a program uses few subsets

@@ -55,7 +55,7 @@ def _token(reading: Reading, at: int, body: int) -> bool:
 
 def _header(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read the header of a turn behind the end of another, or behind a call. It is markup."""
-    if not reading.blank_before(at) or not (reading.says_anything() or reading.drafts):
+    if not reading.blank_before(at) or not (reading.has_content() or reading.drafts):
         return False
     header = yield from match_within(reading.src, _HEADER, at, _LONGEST_HEADER)
     if header is None:
@@ -70,7 +70,7 @@ def _chat_token(reading: Reading, at: int, body: int) -> Steps[bool]:
     if (yield from _header(reading, at, body)):
         return True
     follows_text = not reading.blank_before(at)
-    first = not reading.says_anything() and not reading.drafts and not follows_text
+    first = not reading.has_content() and not reading.drafts and not follows_text
     if first:
         body = yield from skip_space(reading.src, body)
     after_call = bool(reading.drafts) and not follows_text
@@ -116,10 +116,10 @@ def _tools(reading: Reading, at: int, body: int) -> Steps[bool]:
     stop, end, match = match.start(), match.end(), None  # a match keeps its text alive
     inner = reading.nest(reading.src.text[body:stop])
     reading.text(at)
-    if inner.drafts and not inner.says_anything and all(is_known(draft.name, reading.tools) for draft in inner.drafts):
+    if inner.drafts and not inner.has_content and all(is_known(draft.name, reading.tools) for draft in inner.drafts):
         verdict = reading.verdict_at(at, "tag")
         if not verdict.shown and verdict.quotation is None:
-            reading.judged(replace(verdict.decided(), doubt="in_list_of_tools"))
+            reading.set_verdict(replace(verdict.decided(), doubt="in_list_of_tools"))
             reading.adopt(inner, at, end)
             return True
         reading.miss(at, end, inner.drafts[0].name, verdict.shown or "quoted")
@@ -174,7 +174,7 @@ def _flower_return(reading: Reading, at: int, body: int) -> Steps[bool]:
 
 def _answer(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read `<answer>` or `<response>` at the beginning of the answer. It is markup, and so is its closer."""
-    if reading.says_anything() or not reading.blank_before(at):
+    if reading.has_content() or not reading.blank_before(at):
         return False
     yield from wait_for(reading.src, body, 1)
     reading.text(at)

@@ -66,9 +66,9 @@ def _tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read `<NAME>` of a tool. Its attributes and children must be properties of the tool."""
     name = reading.src.text[at + 1 : body].removesuffix(">")
     tool = reading.tool(name)
-    if tool is None or reading.text_kind == "reasoning" or reading.looks.too_many_left_open:
+    if tool is None or reading.text_kind == "reasoning" or reading.backtrack_budget.too_many_left_open:
         return False
-    placed = reading.leads or may_stand(reading, reading.line_before(at, _REACH), at)
+    placed = reading.has_lead or may_stand(reading, reading.line_before(at, _REACH), at)
     call, alone, unclosed = ElementCall(at, name, "cline", name), False, False
     if reading.src.text[body - 1] != ">":
         if placed and (yield from _child_is_next(reading, body, tool)):
@@ -168,7 +168,7 @@ def _element(reading: Reading, body: int, tag: str, *, unclosed: bool = False) -
     if closer is not None:
         span, closer = closer.span(), None  # a match keeps its text alive
         return span if unclosed else (yield from _behind_child(reading, body, tag, (yield from _outer(reading, body, tag, span))))
-    reading.looks.never_closed()
+    reading.backtrack_budget.never_closed()
     length = len(reading.src.text)
     return (length, length) if child_at(reading.src.text, body) else None
 
@@ -197,7 +197,7 @@ def _outer(reading: Reading, body: int, tag: str, first: tuple[int, int]) -> Ste
     """
     text, opener, closer = reading.src.text, f"<{tag}>", Element(tag)
     inner = text.find(opener, body, first[0])
-    if inner < 0 or text[body:inner].rstrip().endswith(">") or not reading.try_again():
+    if inner < 0 or text[body:inner].rstrip().endswith(">") or not reading.may_try_restart():
         return first
     position, depth, span = inner, 0, first
     while depth >= 0:
@@ -217,13 +217,13 @@ def _behind_child(reading: Reading, body: int, tag: str, first: tuple[int, int])
     """
     tool, span = reading.tool(tag), first
     children = read_children(reading.src.text, body, first[0], tool, reading.tools) if tool is not None else []
-    if not children or children[-1].closed or reading.looks.too_many_left_open:
+    if not children or children[-1].closed or reading.backtrack_budget.too_many_left_open:
         return first
     for name in (children[-1].key, tag):
         sought = Either(Element(name), Element(tag, opens=True))
         found = yield from search(reading.src, sought, span[1], len(tag) + 80)
         if found is None or not found[0].startswith("</"):
-            reading.looks.never_closed()
+            reading.backtrack_budget.never_closed()
             return first
         span, found = found.span(), None  # a match keeps its text alive
     return span
@@ -351,7 +351,7 @@ def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read a line that is a tool's name, with a tag of its property behind it."""
     src = reading.src
     begin = name_line(src.text, reading.done, at, reading.names or frozenset())
-    if begin < 0 or reading.text_kind == "reasoning" or reading.looks.too_many_left_open:
+    if begin < 0 or reading.text_kind == "reasoning" or reading.backtrack_budget.too_many_left_open:
         return False
     name = src.text[begin:at].strip().removesuffix(":").rstrip()
     tool = reading.tool(name)
@@ -369,7 +369,7 @@ def _name_line(reading: Reading, at: int, body: int) -> Steps[bool]:
     children = read_children(src.text, at, stop if begun is None else begun.start(), tool, reading.tools)
     closed = bool(children) and not is_open and not src.text[children[-1].end : stop].strip()
     if is_open:
-        reading.looks.never_closed(0 if children and children[-1].closed else 1)
+        reading.backtrack_budget.never_closed(0 if children and children[-1].closed else 1)
     if not children:
         reading.failed(stop - at)
         return False

@@ -42,9 +42,9 @@ def _unread(opener: str, closer: str) -> Reader:
         if _may_be_another(src.text[:stop], body) or not inner.strip() or inner.lstrip().startswith(_BRACKETS):
             return False
         if inner.lstrip().startswith(CDATA):
-            said = reading.nest(f"{opener}{joined_literals(inner.strip())}{closer}")
-            if said.drafts and not said.says_anything:
-                reading.adopt(said, at, end)
+            nested = reading.nest(f"{opener}{joined_literals(inner.strip())}{closer}")
+            if nested.drafts and not nested.has_content:
+                reading.adopt(nested, at, end)
                 return True
         named = _NAME.match(inner)
         if named is not None and is_known(named[1], reading.tools) and _ATTRIBUTE.match(inner, named.end()) is not None:

@@ -65,7 +65,7 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     closer = _SELF_CLOSED if inside else Element(name)
     found = yield from end_of_lines(reading, body, closer, _TAG_END if inside else closer, lambda tag: _opens(reading, tag))
     if found.cut:
-        reading.looks.never_closed()
+        reading.backtrack_budget.never_closed()
     if found.closed:
         found.end, _, _ = yield from swallow(reading, found.end, (f"</{name}>",), extra="")
     text, unfinished = _body(src.text[body : found.stop], name, found)
@@ -147,8 +147,8 @@ def _decode_entities(read: YamlLines) -> None:
         nodes += node.items or [value for _, value in node.pairs or ()]
         if node.is_scalar and node.style not in ("|", ">"):
             scalars.append(node)
-    said = "".join([node.text for node in scalars])
-    if "<" in said or not are_escaped(said):
+    joined = "".join([node.text for node in scalars])
+    if "<" in joined or not are_escaped(joined):
         return
     for node in scalars:
         before, node.text = node.text, decoded(node.text)
@@ -181,7 +181,7 @@ def _in_tool_call(reading: Reading, at: int, body: int) -> Steps[bool]:
     closer = Element(tag)
     found = yield from end_of_lines(reading, body, closer, _ANY_CLOSER, lambda tag: tag in _WRAPPERS)
     if found.cut:
-        reading.looks.never_closed()
+        reading.backtrack_budget.never_closed()
     if found.closed:
         found.end, _, _ = yield from swallow(reading, found.end, (f"</{tag}>",), extra="")
     text, unfinished = _body(src.text[body : found.stop], tag, found)

@@ -110,8 +110,8 @@ def text_arguments(text: str, ending: Ending, limits: Limits) -> list[Arguments]
         decoded = [Repair(kind="double_encoded", before=text, after=inner), *reading.repairs]
         text, reading = inner, _read(inner, ending, limits)
     if not reading.error and (rest := text[reading.end :].strip()):
-        said = _WORD.search(_MARKUP.sub("", rest)) is not None  # words behind it may revoke it
-        decoded.append(Repair(kind="trailing_text", before=rest, after="", safety="guess" if said else "lossless"))
+        has_words = _WORD.search(_MARKUP.sub("", rest)) is not None  # words behind it may revoke it
+        decoded.append(Repair(kind="trailing_text", before=rest, after="", safety="guess" if has_words else "lossless"))
     found = _objects(reading)
     repairs = [*decoded, *reading.repairs]
     if not found or len(found) != len(reading.values):

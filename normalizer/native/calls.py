@@ -24,7 +24,7 @@ class NativeCall:
 
     - `position`: its number among the native calls of the reply.
     - `index`: its number in events, -1 before its start was emitted.
-    - `told`: arguments of it were emitted.
+    - `has_deltas`: arguments of it were emitted.
     - `read`: its result, once no later piece can change it.
     - `awaits_end`: its wire marks the end of a call, which sets `whole`.
     - `cut`: something else took its place before its end.
@@ -39,7 +39,7 @@ class NativeCall:
     value: Any = _ABSENT
     whole: bool = False
     index: int = -1
-    told: bool = False
+    has_deltas: bool = False
     read: list[ToolCall] | None = None
     awaits_end: bool = False
     cut: bool = False

@@ -95,11 +95,11 @@ class OpenAIChatReader:
 
     def finish(self) -> Iterator[Piece]:
         yield from self._message.finish()
-        for field, told in self._sources.items():
+        for field, sources in self._sources.items():
             if field in _GEMINIS:
-                yield from (Opaque({_GEMINIS[field]: each}) for each in dicts(told))
+                yield from (Opaque({_GEMINIS[field]: each}) for each in dicts(sources))
             else:
-                yield Opaque({field: told})
+                yield Opaque({field: sources})
 
 
 def _first_choice(choices: list[Any]) -> dict[str, Any]:
@@ -176,12 +176,12 @@ class MessageReader:
         details = [*dicts(message.get("reasoning_details"))]
         blocks = [*dicts(message.get("thinking_blocks"))]
         key = _REASONING if details else None
-        said = [field for field in _REASONING_FIELDS if text_or_empty(message.get(field))]
+        fields = [field for field in _REASONING_FIELDS if text_or_empty(message.get(field))]
         in_blocks = any(text_or_empty(block.get("thinking")) for block in blocks)
         # LiteLLM's whole blocks hold the text of `reasoning_content`. In a stream, the signed one repeats all of it.
-        if not (in_blocks and (whole or not said) and self._takes("thinking_blocks")):
+        if not (in_blocks and (whole or not fields) and self._takes("thinking_blocks")):
             in_blocks = False
-            for field in said:
+            for field in fields:
                 if self._takes(field):
                     yield Reasoning(message[field], key=key)
                     break

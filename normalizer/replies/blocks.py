@@ -14,18 +14,18 @@ __all__ = ["blocks_of_text", "blocks_of_words", "position"]
 def blocks_of_text(source: str, segments: Sequence[Segment], calls: Sequence[ToolCall]) -> list[Block]:
     """The blocks of a text that `segments` tile and that holds `calls`, each where its span starts."""
     blocks: list[Block] = []
-    said: list[str] = []
+    texts: list[str] = []
     waiting = sorted(calls, key=position)
     for start, end, kind in segments:
         while waiting and position(waiting[0]) < end and kind == "call":
-            _flush(said, blocks)
+            _flush(texts, blocks)
             blocks.append(tool_use(waiting.pop(0)))
         if kind == "content":
-            said.append(source[start:end])
+            texts.append(source[start:end])
         elif kind == "reasoning":
-            _flush(said, blocks)
+            _flush(texts, blocks)
             blocks.append(ThinkingBlock(thinking=source[start:end]))
-    _flush(said, blocks)
+    _flush(texts, blocks)
     blocks.extend(tool_use(call) for call in waiting)
     return blocks
 
@@ -39,7 +39,7 @@ def position(call: ToolCall) -> int:
     return call.span[0] if call.span else 0
 
 
-def _flush(said: list[str], blocks: list[Block]) -> None:
+def _flush(texts: list[str], blocks: list[Block]) -> None:
     """Make one block of the collected text."""
-    blocks += blocks_of_words("".join(said))
-    said.clear()
+    blocks += blocks_of_words("".join(texts))
+    texts.clear()

@@ -76,21 +76,21 @@ class CallEvents:
             return []
         piece = text_of(value) if isinstance(value, str) else as_json_text(value)
         if call.free_text:
-            piece = ("" if call.told else '{"input": "') + as_json_text(piece)[1:-1]
-        call.told = True
+            piece = ("" if call.has_deltas else '{"input": "') + as_json_text(piece)[1:-1]
+        call.has_deltas = True
         return [ArgumentsDelta(call.index, piece)]
 
     def finished(self, call: NativeCall, found: Sequence[ToolCall]) -> list[NormalizerEvent]:
         """The events of a finished call: the first result has its index, further ones get new indexes."""
         events: list[NormalizerEvent] = []
         for k, read in enumerate(found):
-            index, told = (call.index, call.told) if not k and call.index >= 0 else (-1, False)
+            index, has_deltas = (call.index, call.has_deltas) if not k and call.index >= 0 else (-1, False)
             if index < 0:
                 index = self._next()
                 events.append(ToolCallStarted(index, read.id, read.name))
-            if not told and read.arguments is not None:
+            if not has_deltas and read.arguments is not None:
                 events.append(ArgumentsDelta(index, as_json_text(read.arguments)))
-            elif told and call.free_text:
+            elif has_deltas and call.free_text:
                 events.append(ArgumentsDelta(index, '"}'))
             events.append(ToolCallFinished(index, read))
         return events

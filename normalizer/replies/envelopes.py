@@ -25,11 +25,11 @@ __all__ = ["Additions", "assembled", "envelope_of_text", "envelope_of_words_and_
 def envelope_of_text(text: TextEngine, word: str | None) -> Envelope:
     """The envelope of a reply that is only text. `word` is the caller's finish reason."""
     calls = numbered(text.calls) if text.calls else []
-    said = None
+    result = None
     if over := text.left_out():
         notes = [*text.repairs, *left_out(over, text.limits)]
-        said = Additions(text.content, text.reasoning, text.truncated, text.near_misses, notes)
-    return assembled(text, calls, word, finish_reason_of(word, bool(calls)), text.segments, partial(_blocks, text, calls), said)
+        result = Additions(text.content, text.reasoning, text.truncated, text.near_misses, notes)
+    return assembled(text, calls, word, finish_reason_of(word, bool(calls)), text.segments, partial(_blocks, text, calls), result)
 
 
 def _blocks(text: TextEngine, calls: list[ToolCall]) -> list[Block]:
@@ -89,17 +89,17 @@ def assembled(
     instead: Additions | None = None,
 ) -> Envelope:
     """The envelope. `calls` are all calls, numbered. `segments` and `blocks` are computed on first access."""
-    said = text if instead is None else instead
+    result = text if instead is None else instead
     needs_more_work = text.needs_more_work
     fields = {
         "tool_calls": calls,
-        "content": said.content,
-        "reasoning": said.reasoning,
+        "content": result.content,
+        "reasoning": result.reasoning,
         "needs_more_work": (True if calls else None) if needs_more_work is None else needs_more_work,
         "finish_reason": reason,
         "finish_word": word or None,
-        "truncated": said.truncated or (not calls and _is_cut_before_answer(reason, said.content)),
-        "near_misses": said.near_misses,
-        "repairs": said.repairs,
+        "truncated": result.truncated or (not calls and _is_cut_before_answer(reason, result.content)),
+        "near_misses": result.near_misses,
+        "repairs": result.repairs,
     }
     return Envelope.trusted(fields, text.source, segments, blocks)

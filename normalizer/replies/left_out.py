@@ -17,7 +17,7 @@ CALLS_LIMIT = "calls_limit"
 
 def left_out(calls: Sequence[ToolCall], limits: Limits) -> list[Repair]:
     """The records of these calls. If not each has its own record, the last one holds `{"more": n}`."""
-    told = [{"id": call.id, "name": call.name, "arguments": call.raw_arguments} for call in calls[: limits.near_misses]]
-    more = len(calls) - len(told)
-    records = [*told, {"more": more}] if more else told
+    recorded = [{"id": call.id, "name": call.name, "arguments": call.raw_arguments} for call in calls[: limits.near_misses]]
+    more = len(calls) - len(recorded)
+    records = [*recorded, {"more": more}] if more else recorded
     return [Repair(kind=CALLS_LIMIT, before=before, safety="guess") for before in records]

@@ -79,7 +79,7 @@ class NativeReply:
         self._unread: list[object] = []
         self._events: list[NormalizerEvent] = []
         self._as_text: list[Repair] = []
-        self._settled = 0  # number of calls, from the first one on, that are decided
+        self._decided = 0  # number of calls, from the first one on, that are decided
 
     # ------------------------------------------------------------------ bodies
 
@@ -157,8 +157,8 @@ class NativeReply:
 
     def on_failed_generation(self, piece: FailedGeneration) -> None:
         """Add the text that a stream has not already sent as content."""
-        said = self._text.source if self._text is not None else ""
-        self.on_text(Text(piece.text.removeprefix(said)))
+        text = self._text.source if self._text is not None else ""
+        self.on_text(Text(piece.text.removeprefix(text)))
 
     def on_reasoning(self, piece: Reasoning) -> None:
         self._turn.add_reasoning(piece)
@@ -197,14 +197,14 @@ class NativeReply:
         call = self._turn.calls.end(piece.key)
         if call is None or not self._listening or call.index < 0:
             return
-        if not call.id and call.position != self._settled:
+        if not call.id and call.position != self._decided:
             return  # its number depends on the calls before it
         call.read = decided_call(call, self._settings.tools, self._settings.limits)
         if call.read:
             self._events += self._call_events.finished(call, call.read)
             calls = self._turn.calls.calls
-            while self._settled < len(calls) and calls[self._settled].read:
-                self._settled += 1
+            while self._decided < len(calls) and calls[self._decided].read:
+                self._decided += 1
 
     # ------------------------------------------------------------------ the end
 
@@ -233,16 +233,16 @@ class NativeReply:
 
     def _unread_envelope(self, word: str | None) -> Envelope:
         """The envelope of bodies of no known wire: their JSON text, which may be this library's envelope or a call."""
-        said = "".join(map(as_json_text, self._unread))
+        written = "".join(map(as_json_text, self._unread))
         text = self._settings.engine(reasoning_open=False)
-        events = [*text.feed(said), *text.finish()]
+        events = [*text.feed(written), *text.finish()]
         if text.calls or text.needs_more_work is not None:
             self._events += self._call_events.renumber(events)
             return envelope_of_text(text, word)
         if self._listening:
-            self._events.append(TextDelta(said))
-        envelope = Envelope(content=said, finish_reason=finish_reason_of(word, False), finish_word=word)
-        return envelope.attach(said, [Segment(0, len(said), "content")], [TextBlock(text=said)])
+            self._events.append(TextDelta(written))
+        envelope = Envelope(content=written, finish_reason=finish_reason_of(word, False), finish_word=word)
+        return envelope.attach(written, [Segment(0, len(written), "content")], [TextBlock(text=written)])
 
     def _read_calls(self) -> Readings:
         turn, settings = self._turn, self._settings
@@ -333,8 +333,8 @@ def _bodies_of(part: object) -> list[dict[str, Any]]:
 def _repair(dropped: Dropped) -> Repair:
     """The record of a call that cannot run."""
     call = dropped.call
-    said = {"id": call.id, "name": call.name, "arguments": call.text or as_json_text(call.given)}
-    return Repair(kind=dropped.reason, before=said, safety="guess")
+    fields = {"id": call.id, "name": call.name, "arguments": call.text or as_json_text(call.given)}
+    return Repair(kind=dropped.reason, before=fields, safety="guess")
 
 
 def _segments(merged: MergedReply) -> list[Segment]:

@@ -197,8 +197,8 @@ def _is_within(spans: Sequence[tuple[int, int]], at: int) -> bool:
 def _is_quoted(reading: Reading, at: int) -> bool:
     """Whether `at` stands in quotation marks, in code, or in a block quote."""
     before = reading.line_before(at, _PARTIAL)
-    said = before.strip("`\"' \t")
-    return before.startswith(">") or (bool(said) and before[-1:] in ("`", '"', "'", "("))
+    stripped = before.strip("`\"' \t")
+    return before.startswith(">") or (bool(stripped) and before[-1:] in ("`", '"', "'", "("))
 
 
 def _starts_line(reading: Reading, at: int) -> bool:
@@ -218,8 +218,10 @@ def _opener_end(reading: Reading, table: MarkerTable, at: int) -> int:
     """Where the opener of a call, or the special token, at `at` ends; -1 if none stands there."""
     text = reading.src.text
     found = table.match(text, at)
-    told = reading.names is not None
-    if found is None or not (any(row.calls and (told or not row.by_name) for row in found[1]) or text.startswith(_TOKEN, at)):
+    names_known = reading.names is not None
+    if found is None or not (
+        any(row.calls and (names_known or not row.by_name) for row in found[1]) or text.startswith(_TOKEN, at)
+    ):
         found = table.match_tool_tag(text, at, reading.names)
     return -1 if found is None else found[0]
 

@@ -98,9 +98,9 @@ class TextEngine:
         )
         if enveloped:
             self._reading.asked_for_envelope()
-        self._reading.writes(own)
-        self._reading.counts(*registry.counted_in_frames(self._dialects, taught))
-        self._teller = self._reading.teller  # a staged reading has none
+        self._reading.set_own_dialects(own)
+        self._reading.set_counted(*registry.counted_in_frames(self._dialects, taught))
+        self._emitter = self._reading.emitter  # a staged reading has none
         self._walk = Walk(self._reading, self._table, self._dialects, reads_whole=reads_whole)
         self._room = limits.text
         self._overflow: list[str] = []
@@ -123,12 +123,12 @@ class TextEngine:
         grown += text
         src.text = grown
         del grown
-        teller = self._teller
-        if teller is None:  # no events are needed: `finish` reads all of it at once
+        emitter = self._emitter
+        if emitter is None:  # no events are needed: `finish` reads all of it at once
             return []
         if self._is_running and (self._skim is None or not self._skim(text)):
             self._resume()
-        return teller.drain() if teller.events else []
+        return emitter.drain() if emitter.events else []
 
     def finish(self, finish_reason: str | None = None) -> list[NormalizerEvent]:
         """End the text. Returns the last events. `finish_reason` is an envelope's: "length" if the provider says that it cut
@@ -138,7 +138,7 @@ class TextEngine:
         if self._is_running:
             self._resume()
         self._close()
-        return self._teller.drain() if self._teller is not None else []
+        return self._emitter.drain() if self._emitter is not None else []
 
     def read(self, text: str, finish_reason: str | None = None) -> TextEngine:
         """Read the whole text at once: `feed` and `finish` in one step. Returns self."""
@@ -148,7 +148,7 @@ class TextEngine:
 
     def withheld_text(self, start: int) -> str:
         """The text that was fed and not emitted, from its character `start` on. "" if not `listening`."""
-        return "" if self._teller is None else self._teller.untold(start)
+        return "" if self._emitter is None else self._emitter.unemitted(start)
 
     # ------------------------------------------------------------------ what it says
 
@@ -217,8 +217,8 @@ class TextEngine:
 
     # ------------------------------------------------------------------ what its reading asks for (`Driver`)
 
-    def stands(self, at: int) -> bool | None:
-        return self._walk.stands(at)
+    def has_marker(self, at: int) -> bool | None:
+        return self._walk.has_marker(at)
 
     def marker(self, at: int) -> Steps[bool]:
         return self._walk.marker(at)
@@ -247,7 +247,7 @@ class TextEngine:
         if self._reading.answers:
             inner._reading.frame()
         inner.read(text)
-        return inner._reading.nested_result(inner.content), inner._reading.looks.total
+        return inner._reading.nested_result(inner.content), inner._reading.backtrack_budget.total
 
     def calls_in(self, arguments: dict[str, Any]) -> tuple[list[Draft], str]:
         return nested_calls(arguments, self._reading.tools, self._limits)
@@ -277,7 +277,7 @@ class TextEngine:
     def _note_calls_in_reasoning(self) -> None:
         """Note the calls in reasoning as near misses, if the reply is only closed reasoning: one may be meant."""
         reading = self._reading
-        if reading.nested or reading.drafts or not reading.frames_call or reading.says_anything():
+        if reading.nested or reading.drafts or not reading.frames_call or reading.has_content():
             return
         for start, end, kind in reading.pieces:
             if kind != "reasoning":
@@ -306,9 +306,9 @@ class TextEngine:
             pieces = reading.final_pieces(text)
             self.content = joined_pieces(pieces, "content", text, reading.replaced)
             self.reasoning = joined_pieces(pieces, "reasoning", text, reading.replaced)
-        if reading.teller is not None:
+        if reading.emitter is not None:
             ends_in_content = bool(reading.pieces) and reading.pieces[-1][2] == "content"
-            reading.teller.last("".join(self._overflow), ends_in_content=ends_in_content)
+            reading.emitter.end_text("".join(self._overflow), ends_in_content=ends_in_content)
         # Drop references to the engine, so that no reference cycle remains.
         self._steps = _ENDED
-        reading.let_go()
+        reading.release_driver()

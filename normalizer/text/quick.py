@@ -120,9 +120,9 @@ def _first(text: str, start: int, names: frozenset[str] | None, dialects: frozen
     if start == len(text):
         return -1
     if "`" in text:
-        said = without_code(text[start:], names)
-        signs, told = _signs_and_names(names, dialects)
-        if said is not None and not said.startswith(_BRACKETS) and signs.first(said, 0, told) < 0:
+        prose = without_code(text[start:], names)
+        signs, allowed = _signs_and_names(names, dialects)
+        if prose is not None and not prose.startswith(_BRACKETS) and signs.first(prose, 0, allowed) < 0:
             return -1
     return _next(text, start, names, dialects)
 
@@ -178,5 +178,5 @@ def _next(text: str, position: int, names: frozenset[str] | None, dialects: froz
     """Where something may begin at or behind `position`; -1 if nothing does."""
     if text[position] in _BRACKETS:  # directly behind a call, every bracket is a candidate
         return position
-    signs, told = _signs_and_names(names, dialects)
-    return signs.first(text, position, told)
+    signs, allowed = _signs_and_names(names, dialects)
+    return signs.first(text, position, allowed)

@@ -108,7 +108,7 @@ class Walk:
     def _from(self, position: int) -> tuple[int, int]:
         """The position to continue at, and the position from which brackets count. Text that the budget has used up is
         skipped."""
-        looks = self._reading.looks
+        looks = self._reading.backtrack_budget
         brackets_from, markers_from = looks.on_brackets - self._allowance, looks.spent - self._allowance
         if position < brackets_from or position < markers_from:
             self._pass_over(position)
@@ -134,7 +134,7 @@ class Walk:
             if self.is_undecided(at):
                 self._at = at
                 if at > reading.done:
-                    reading.tell(decided_length(reading, at))
+                    reading.emit_text_to(decided_length(reading, at))
                 self._skim = self._skim_undecided
                 yield self._sleeps
                 return self._at
@@ -150,11 +150,11 @@ class Walk:
             return at + 1
         if reading.in_open_value(at, trigger) if trigger in _OPEN else reading.in_open_value(reading.line_start(at)):
             return at + 1
-        before = reading.looks.spent
+        before = reading.backtrack_budget.spent
         went = handler(reading, at)
         position = max(at + 1, went if isinstance(went, int) else (yield from went))
-        reading.looks.charge_brackets(before)
-        reading.judged(CERTAIN)
+        reading.backtrack_budget.charge_brackets(before)
+        reading.set_verdict(CERTAIN)
         return position
 
     def _takes_whole(self, at: int) -> bool:
@@ -184,16 +184,16 @@ class Walk:
         verdict = reading.verdict_at(at, first.form)
         if not is_certain(verdict, src.text, last.end):
             return False
-        reading.judged(verdict)
+        reading.set_verdict(verdict)
         reading.text(at)
         for whole in wholes:
             if is_framed(whole, src.text):
-                reading.addressed("")  # the frame is part of the call
+                reading.set_addressee("")  # the frame is part of the call
             reading.markup(whole.start)
             draft = reading.begin(whole.start, whole.name, whole.dialect, whole.id)
             reading.end(draft, whole.stop, whole.arguments, whole.raw)
         reading.markup(last.end)
-        reading.judged(CERTAIN)
+        reading.set_verdict(CERTAIN)
         if last.ends_reasoning:
             reading.close_reasoning()
         if is_framed(first, src.text):
@@ -220,24 +220,24 @@ class Walk:
 
     def _rest(self, position: int) -> None:
         """Emit what is decided, and set the skim for new text: no candidate stands from `position` on."""
-        reading, teller = self._reading, self._reading.teller
+        reading, emitter = self._reading, self._reading.emitter
         text, done = reading.src.text, reading.done
         length = len(text)
         if position < length - _OVERLAP:
             position = length - _OVERLAP
         self._at = position if position > done else done
-        if teller is None or self._at == done == length:
+        if emitter is None or self._at == done == length:
             return
-        if length <= self._reading.looks.on_brackets - self._allowance:
-            reading.tell(without_sign(reading, length))
+        if length <= self._reading.backtrack_budget.on_brackets - self._allowance:
+            reading.emit_text_to(without_sign(reading, length))
             self._skim = self._skim_brackets
             return
         at_line = text[length - 1] == "\n"  # no bare form has begun
-        reading.tell(length if at_line else decided_length(reading, length))
+        reading.emit_text_to(length if at_line else decided_length(reading, length))
         if self._at > length:
             self._skim = self._skim_passed
         elif length > done:  # right behind a marker any bracket counts
-            prose = not at_line and teller.said == length and reading.in_prose()
+            prose = not at_line and emitter.emitted == length and reading.in_prose()
             self._skim = self._skim_prose if prose else self._skim_line
 
     def _skim_prose(self, text: str) -> bool:
@@ -252,7 +252,7 @@ class Walk:
         length = len(reading.src.text)
         if length - _OVERLAP > self._at:
             self._at = length - _OVERLAP
-        reading.tell_more(text, length)
+        reading.emit_appended(text, length)
         return True
 
     def _skim_line(self, text: str) -> bool:
@@ -263,13 +263,13 @@ class Walk:
         """The skim while brackets are skipped: only a marker may begin."""
         reading = self._reading
         length = len(reading.src.text)
-        if length > self._reading.looks.on_brackets - self._allowance:
+        if length > self._reading.backtrack_budget.on_brackets - self._allowance:
             return False
         if _MARKLESS(text) is None:
             return self._next() < 0 and self._rests()
         if length - _OVERLAP > self._at:
             self._at = length - _OVERLAP
-        reading.tell_more(text, length)
+        reading.emit_appended(text, length)
         return True
 
     def _skim_passed(self, text: str) -> bool:
@@ -278,7 +278,7 @@ class Walk:
         length = len(reading.src.text)
         if length > self._at:
             return False
-        reading.tell_more(text, length)
+        reading.emit_appended(text, length)
         return True
 
     def _skim_undecided(self, text: str) -> bool:
@@ -297,7 +297,7 @@ class Walk:
         """Whether the walk can go on waiting after `text` has arrived."""
         return self._skim is not None and self._skim(text)
 
-    def stands(self, at: int) -> bool | None:
+    def has_marker(self, at: int) -> bool | None:
         """Whether a marker that counts for this reply stands at `at`. None if more text is needed."""
         reading, table = self._reading, self._table
         text = reading.src.text
@@ -327,12 +327,12 @@ class Walk:
         if not self.is_undecided(at):
             return False
         self._at = at
-        reading.tell(at)
+        reading.emit_text_to(at)
         self._skim = self._skim_undecided
         return True
 
     def _next(self) -> int:
-        return self._candidates.next(self._at, self._reading.looks.on_brackets - self._allowance)
+        return self._candidates.next(self._at, self._reading.backtrack_budget.on_brackets - self._allowance)
 
     def _openers(self, at: int) -> list[tuple[int, list[Marker]]]:
         """The openers at `at`, each with its end and the rows that share it. A tag that is a tool's name comes last."""
@@ -359,14 +359,14 @@ class Walk:
                     continue
                 if row.follows is not always:
                     if ahead < 0:
-                        reading.tell(at)
+                        reading.emit_text_to(at)
                         behind = src.text[body : body + 1]  # rarely white space, and a generator costs 0.4 us
                         ahead = body if behind and not behind.isspace() else (yield from skip_space(src, body))
                     while (fits := row.follows(src.text, ahead, src.final)) is None:
                         yield None
                     if not fits:
                         continue
-                reading.tell(at)
+                reading.emit_text_to(at)
                 if (
                     not (row.calls or row.frames)
                     or (verdict := reading.verdict_at(at, self._form(row.dialect, src.text[at:body]))) is CERTAIN
@@ -379,7 +379,7 @@ class Walk:
                 elif (yield from self._read_in(verdict, row, at, body)):
                     return True
                 tried += 1
-        reading.looks.pay(_OPENER + _TRIED * tried + sum(_ROW * len(rows) for _, rows in openers))
+        reading.backtrack_budget.pay(_OPENER + _TRIED * tried + sum(_ROW * len(rows) for _, rows in openers))
         body = openers[0][0]
         return bool(takes) and body > at and (yield from self._doubled(at, body))
 
@@ -393,11 +393,11 @@ class Walk:
         reading = self._reading
         staged = reading.stage() if may_be_shown(verdict) else None
         pieces, drafts = len(reading.pieces), len(reading.drafts)
-        reading.judged(verdict)
+        reading.set_verdict(verdict)
         reads = row.reader(reading, at, body)
         took = (reads if isinstance(reads, bool) else (yield from reads)) and reading.done > at
         is_markup = all(kind in ("markup", "call") for start, _, kind in reading.pieces[pieces:] if start >= at)
-        reading.judged(CERTAIN, passes_on=row.calls or is_markup or len(reading.drafts) > drafts)
+        reading.set_verdict(CERTAIN, passes_on=row.calls or is_markup or len(reading.drafts) > drafts)
         if staged is None:
             if took:
                 reading.answer_follows()
@@ -469,10 +469,10 @@ class Walk:
                 break
             else:
                 sign = src.text.rfind("<", max(at, len(src.text) - _FARTHEST))  # a token that ends the turn may have begun
-                reading.tell(len(src.text) if sign < 0 else sign)
+                reading.emit_text_to(len(src.text) if sign < 0 else sign)
                 yield None
-        over, said = end, _ENDS.search(src.text, max(at, end - _FARTHEST), end)
-        end = end if said is None else said.start()
+        over, turn_end = end, _ENDS.search(src.text, max(at, end - _FARTHEST), end)
+        end = end if turn_end is None else turn_end.start()
         inner = reading.nest(without_quote_signs(src.text[start:end]))
         if inner.drafts or inner.near_misses:
             first = inner.drafts[0].name if inner.drafts else inner.near_misses[0].name
@@ -486,7 +486,7 @@ class Walk:
         """Read an opener of calls that opens none as markup, if a call's opener follows it: the model began twice."""
         reading = self._reading
         src = reading.src
-        if reading.leads:
+        if reading.has_lead:
             return False
         while (ahead := past(_LAYOUT, src.text, body)) == len(src.text) and not src.final:
             yield None
@@ -497,7 +497,7 @@ class Walk:
         found = self._openers(ahead)
         if not any(row.calls for _, rows in found for row in rows):
             return False
-        reading.lead(at, ahead)
+        reading.set_lead(at, ahead)
         took = yield from self._marker(ahead, found)
         reading.drop_lead()
         if took and (named := _ELEMENT.match(reading.src.text, at)) is not None and self._is_markup(at):

@@ -272,9 +272,9 @@ class _Reader:
         for head, name, arguments, raw, behind in calls:
             start, stop = span or (head.start("start"), behind.start("stop"))
             end = last.end() if shared or behind is last else stop
-            said, id = as_json(arguments) if rewrites else raw, head["id"] if layout.id else ""
+            written, id = as_json(arguments) if rewrites else raw, head["id"] if layout.id else ""
             dialect = self._dialects[bool(wholes)]
-            wholes.append(Whole(name, id, dialect, start, stop, end, arguments, said, at, layout.ends_reasoning, self.form))
+            wholes.append(Whole(name, id, dialect, start, stop, end, arguments, written, at, layout.ends_reasoning, self.form))
             at = end
         return tuple(wholes)
 
@@ -318,16 +318,16 @@ class _Reader:
                 if value[-1:] in _BLANK_ENDS:  # perhaps the tags are indented
                     return None
                 value = trimmed(value, closed=True)
-            said, repairs = value, _NONE
+            typed, repairs = value, _NONE
             if kinds[0] != "string":
                 if "string" not in kinds and (not value.strip() or value.lstrip()[0] == "<"):
                     return None
-                said, repairs = typed_by(value, kinds, path=key, limits=limits)
+                typed, repairs = typed_by(value, kinds, path=key, limits=limits)
             if repairs:
                 return None
-            arguments[key] = said
+            arguments[key] = typed
             if "<" in value or ">" in value:
-                odd[key] = said
+                odd[key] = typed
             end, behind = found.end(3), found.end()
             found = entry.match(text, behind) if entry is not None and (behind > end or not body.gap) else None
         return (arguments, end, odd) if arguments else None

@@ -32,8 +32,8 @@ def has_words(text: str) -> bool:
 
 def ends_sentence(before: str) -> bool:
     """Whether this beginning of a line ends with a sentence. A number with a point is a list sign."""
-    said = before.rstrip(" \t")
-    return _ENDED.search(said, max(0, len(said) - _SENTENCE_END)) is not None
+    text = before.rstrip(" \t")
+    return _ENDED.search(text, max(0, len(text) - _SENTENCE_END)) is not None
 
 
 def words_follow(text: str, at: int) -> bool | None:
@@ -48,9 +48,9 @@ def words_follow(text: str, at: int) -> bool | None:
     return None if len(text) - at > _REST_OF_LINE else False
 
 
-def is_remark(said: str) -> bool:
+def is_remark(text: str) -> bool:
     """Whether this rest of a line is a sentence of a word or two, and nothing more."""
-    return _REMARK.fullmatch(said) is not None
+    return _REMARK.fullmatch(text) is not None
 
 
 def prose_follows(src: Source, start: int) -> Steps[bool]:

@@ -24,7 +24,7 @@ may be meant. `question`: the call is a guess.
 
 _REACH = 320
 """The number of characters before a call that are searched for its lead-in."""
-_WORDLESS = 16
+_MOST_LINES = 16
 """The number of lines or sentences without a word after which the search ends."""
 _FRAMES = 4
 """The number of openers and list signs before a call after which the search ends. It bounds the cost of many openers."""
@@ -64,7 +64,7 @@ def sentence_before(text: str, start: int, at: int) -> str:
     if "<" in before and "</" in before:
         before = _INLINE.sub("", _BLOCK.sub("\n", before))
     frames = 0
-    for _ in range(_WORDLESS):
+    for _ in range(_MOST_LINES):
         before = before.rstrip(_LAYOUT)
         while (framed := _framing(before)) < len(before):
             before = before[:framed].rstrip(_LAYOUT)
@@ -81,18 +81,18 @@ def sentence_before(text: str, start: int, at: int) -> str:
     return ""
 
 
-def _is_abbreviated(said: str, point: int) -> bool:
-    return _ABBREVIATED.search(said, max(0, point - _LONGEST_ABBREVIATED), point) is not None
+def _is_abbreviated(lowered: str, point: int) -> bool:
+    return _ABBREVIATED.search(lowered, max(0, point - _LONGEST_ABBREVIATED), point) is not None
 
 
-def _last_begins(said: str) -> int:
+def _last_begins(lowered: str) -> int:
     """Where the last sentence of the text begins."""
-    line = said.rfind("\n") + 1
-    end = max(said.rfind(". ", line), said.rfind("? ", line), said.rfind("! ", line))
+    line = lowered.rfind("\n") + 1
+    end = max(lowered.rfind(". ", line), lowered.rfind("? ", line), lowered.rfind("! ", line))
     begin = end + 2 if end >= 0 else line
-    if not said.isascii():
+    if not lowered.isascii():
         for sign in _OTHER_ENDS:
-            if (found := said.rfind(sign, begin)) >= 0:
+            if (found := lowered.rfind(sign, begin)) >= 0:
                 begin = found + len(sign)
     return begin
 
@@ -115,27 +115,27 @@ def _framing(before: str) -> int:
 @lru_cache(maxsize=512)
 def kind_of(sentence: str) -> LeadIn | None:
     """What a lead-in says of the call behind it. None if the call may be meant."""
-    said = sentence.lower()
-    rows = rows_of(said)
-    if rows and (finds("prohibition", rows, said) or finds("refusal", rows, said)):
+    lowered = sentence.lower()
+    rows = rows_of(lowered)
+    if rows and (finds("prohibition", rows, lowered) or finds("refusal", rows, lowered)):
         return "strict"
     if sentence.rstrip(_LAYOUT).endswith(_QUESTION_MARKS):
         return "question"
     kind: LeadIn | None = None
     if rows:
-        is_strict = finds("label", rows, said) or finds("form", rows, said)
-        kind = "strict" if is_strict else "example" if finds("example", rows, said) else None
-    return None if kind is None or finds("announcement", rows, said) else kind
+        is_strict = finds("label", rows, lowered) or finds("form", rows, lowered)
+        kind = "strict" if is_strict else "example" if finds("example", rows, lowered) else None
+    return None if kind is None or finds("announcement", rows, lowered) else kind
 
 
 @lru_cache(maxsize=512)
 def announces(sentence: str) -> bool:
     """Whether the sentence announces a call."""
-    said = sentence.lower()
-    return finds("announcement", rows_of(said), said)
+    lowered = sentence.lower()
+    return finds("announcement", rows_of(lowered), lowered)
 
 
 def names_answer(sentence: str) -> bool:
     """Whether the sentence says that the typed value behind it is the answer."""
-    said = sentence.lower()
-    return finds("answer", rows_of(said), said)
+    lowered = sentence.lower()
+    return finds("answer", rows_of(lowered), lowered)

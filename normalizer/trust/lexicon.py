@@ -142,8 +142,8 @@ def _announces_showing(sentence: str, at: int, language: Language) -> bool:
 
     In Japanese and Korean, the verb stands before the rest of the announcement.
     """
-    said = " ".join(sentence[at:].split()[: _SHOWING_REACH + 1]) if language.is_spaced else sentence
-    return _showing(language.name).search(said) is not None
+    searched = " ".join(sentence[at:].split()[: _SHOWING_REACH + 1]) if language.is_spaced else sentence
+    return _showing(language.name).search(searched) is not None
 
 
 @cache
@@ -169,8 +169,8 @@ def _by_anchor(in_ascii: bool) -> tuple[dict[str, set[Row]], set[Row]]:
 def _anchors(phrase: str) -> tuple[str, ...]:
     """First letters of words. Every sentence with the phrase has a word that begins with one of them."""
     best: tuple[str, ...] = ()
-    said = phrase.lower()
-    for word in _SPLITS.split(said) if "(" in said else said.split(" "):
+    lowered = phrase.lower()
+    for word in _SPLITS.split(lowered) if "(" in lowered else lowered.split(" "):
         if word in ("...", "$") or word.endswith(")?"):
             continue
         anchors = tuple([_anchor(one) for one in word.strip("()").split("|")])
@@ -208,26 +208,26 @@ def _showing(language: str) -> re.Pattern[str]:
 
 def _either(phrases: Iterable[str], *, is_spaced: bool) -> str:
     """One expression for all phrases. It has no flag for case, so that `re` can check first letters."""
-    said = "|".join(_pattern(phrase.lower(), is_spaced=is_spaced) for phrase in phrases)
-    return rf"(?<!\w)(?:{said})" if is_spaced else said
+    expression = "|".join(_pattern(phrase.lower(), is_spaced=is_spaced) for phrase in phrases)
+    return rf"(?<!\w)(?:{expression})" if is_spaced else expression
 
 
 def _pattern(phrase: str, *, is_spaced: bool) -> str:
     """The phrase as a regular expression."""
     blank = r"\s+" if is_spaced else r"\s*"
-    said, begun = "", False
+    expression, begun = "", False
     for word in _SPLITS.split(phrase):
         if word == "$":
-            said += r"\W*\Z"
+            expression += r"\W*\Z"
         elif word == "...":
-            said += r"(?:\s+\S+){0,4}?"
+            expression += r"(?:\s+\S+){0,4}?"
         elif _OPTIONAL.fullmatch(word) is not None:
             group = _word(word[:-1])
-            said += rf"(?:{blank}{group})?" if begun else rf"(?:{group}{blank})?"
+            expression += rf"(?:{blank}{group})?" if begun else rf"(?:{group}{blank})?"
         else:
-            said += (blank if begun else "") + _word(word)
+            expression += (blank if begun else "") + _word(word)
             begun = True
-    return said if not is_spaced or phrase.endswith(("*", "$")) else said + r"(?!\w)"
+    return expression if not is_spaced or phrase.endswith(("*", "$")) else expression + r"(?!\w)"
 
 
 def _word(word: str) -> str:

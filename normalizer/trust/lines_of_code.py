@@ -68,11 +68,11 @@ def in_line_of_code(text: str, line: int, before: str) -> bool:
         return before in _CHANGES or _BEGINS.match(before) is not None or _STATEMENT.match(before) is not None
     if line < 1:
         return False
-    said = text[max(0, line - _ABOVE) : line]
-    is_output = "$" in said and "$ " in said and _COMMAND.search(said) is not None  # one character is found faster than two
-    if is_output or ("/" in said and "HTTP/" in said and _REQUEST.search(said) is not None):
+    lines = text[max(0, line - _ABOVE) : line]
+    is_output = "$" in lines and "$ " in lines and _COMMAND.search(lines) is not None  # one character is found faster than two
+    if is_output or ("/" in lines and "HTTP/" in lines and _REQUEST.search(lines) is not None):
         return True
-    if '"' not in said or _FILE not in said:
+    if '"' not in lines or _FILE not in lines:
         return False
     above = text.rfind("\n", max(0, line - _ABOVE), line - 1) + 1
     return _IN_TRACEBACK.match(text, above) is not None

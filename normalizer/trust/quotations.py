@@ -65,8 +65,8 @@ def _is_closed(src: Source, quotation: Quotation, start: int) -> Steps[bool]:
         if over < 0 and len(text) >= farthest:
             over = farthest
         stop = len(text) if over < 0 else over
-        told = stop if over >= 0 or src.final else stop - _LONGEST_CLOSER  # the text behind a mark decides whether it closes
-        reach = min(told, start + 1) if quotation.direct else told
+        decided = stop if over >= 0 or src.final else stop - _LONGEST_CLOSER  # the text behind a mark decides whether it closes
+        reach = min(decided, start + 1) if quotation.direct else decided
         within = reach + _LONGEST_CLOSER if over < 0 else over  # other paragraphs are not searched
         closed = min((hit for one in quotation.closers if (hit := _partner(src, one, sought, reach, within)) >= 0), default=-1)
         if closed >= 0 and (not quotation.needs_words or has_words(text[closed + 1 : stop])):

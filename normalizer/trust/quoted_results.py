@@ -47,9 +47,9 @@ def is_in_result(text: str, at: int, start: int) -> Literal["held", "behind", ""
     """
     begin = max(start, at - _PARAGRAPH)
     before = text[begin:at]
-    said = before.rstrip()
-    if said.endswith(">"):
-        return "held" if _OPENED.search(before, max(0, len(said) - _LONGEST_TAG)) is not None else ""
+    searched = before.rstrip()
+    if searched.endswith(">"):
+        return "held" if _OPENED.search(before, max(0, len(searched) - _LONGEST_TAG)) is not None else ""
     labelled = _behind_last_label(before)
     if labelled < 0 or _STEP.match(text, at) is not None:
         return ""
@@ -64,13 +64,13 @@ def is_in_result(text: str, at: int, start: int) -> Literal["held", "behind", ""
 def _behind_last_label(before: str) -> int:
     """Where the last label of a result ends; -1 if no line begins with one. Lines without a colon are skipped."""
     ascii_colon, full_width_colon = COLONS
-    said = before if before.isascii() else before.replace(full_width_colon, ascii_colon)  # the length does not change
-    colon = len(said)
+    searched = before if before.isascii() else before.replace(full_width_colon, ascii_colon)  # the length does not change
+    colon = len(searched)
     for _ in range(_LINES):
-        if (colon := said.rfind(ascii_colon, 0, colon)) < 0:
+        if (colon := searched.rfind(ascii_colon, 0, colon)) < 0:
             break
-        begin = said.rfind("\n", 0, colon) + 1
-        if colon - begin <= _LONGEST_LABEL and (label := _LABEL.match(said, begin)) is not None:
+        begin = searched.rfind("\n", 0, colon) + 1
+        if colon - begin <= _LONGEST_LABEL and (label := _LABEL.match(searched, begin)) is not None:
             return label.end()
         colon = begin
     return -1

@@ -44,36 +44,36 @@ _BLANKS = frozenset(" \t\r\n")
 _FENCE = lazy_regex(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 
 
-def other_speaks(said: str) -> bool:
+def other_speaks(text: str) -> bool:
     """Whether a turn of another speaker begins in the text before a call."""
-    if "<" in said or "[" in said or ("]" in said and "]~b]" in said):  # one character is found fifty times faster than two
-        for found in _HEADER.finditer(said):
-            if len(_FENCE.findall(said, 0, found.start())) % 2 == 0:
+    if "<" in text or "[" in text or ("]" in text and "]~b]" in text):  # one character is found fifty times faster than two
+        for found in _HEADER.finditer(text):
+            if len(_FENCE.findall(text, 0, found.start())) % 2 == 0:
                 return True
-    return any(len(_FENCE.findall(said, 0, start)) % 2 == 0 for start in _labels(said))
+    return any(len(_FENCE.findall(text, 0, start)) % 2 == 0 for start in _labels(text))
 
 
-def _labels(said: str) -> Iterator[int]:
+def _labels(text: str) -> Iterator[int]:
     """Where labels of other speakers begin: at the text's beginning, below a blank line, or behind a token.
 
     It seeks their colons, which are rarer than line beginnings, so prose costs next to nothing.
     """
     for sign in COLONS:
-        colon = said.find(sign)
+        colon = text.find(sign)
         while colon >= 0:
-            above = said.rfind("\n", colon - _LONGEST_LABEL if colon > _LONGEST_LABEL else 0, colon)
+            above = text.rfind("\n", colon - _LONGEST_LABEL if colon > _LONGEST_LABEL else 0, colon)
             if above > 0:
-                begins = said[above - 1] in _BLANKS and _is_blank_above(said, above)
+                begins = text[above - 1] in _BLANKS and _is_blank_above(text, above)
             else:
                 begins = above < 0 and colon <= _LONGEST_LABEL
-            if begins and _LABEL.match(said, above + 1) is not None:
+            if begins and _LABEL.match(text, above + 1) is not None:
                 yield above + 1
-            colon = said.find(sign, colon + 1)
-    if "|" in said or "｜" in said:  # as above
-        for found in _LABEL_BEHIND.finditer(said):
+            colon = text.find(sign, colon + 1)
+    if "|" in text or "｜" in text:  # as above
+        for found in _LABEL_BEHIND.finditer(text):
             yield found.start()
 
 
-def _is_blank_above(said: str, end: int) -> bool:
+def _is_blank_above(text: str, end: int) -> bool:
     """Whether the line that ends at `end` is blank."""
-    return said[max(end - _LONGEST_LABEL, 0) : end].rstrip(" \t\r").endswith("\n")
+    return text[max(end - _LONGEST_LABEL, 0) : end].rstrip(" \t\r").endswith("\n")

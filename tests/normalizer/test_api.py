@@ -145,7 +145,7 @@ class TestFacade:
             normalizer.feed("y")
         assert normalizer.envelope.content == "x"
 
-    def test_nobody_listens(self) -> None:
+    def test_without_a_listener_no_events_are_built(self) -> None:
         normalizer = Normalizer(TOOLS, listening=False)
         assert normalizer.feed(body("A", ("f", '{"a": 1}'))) == []
         assert normalizer.finish() == []

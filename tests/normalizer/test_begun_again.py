@@ -69,7 +69,7 @@ def _check(found: Envelope, opener: str) -> None:
 
 @pytest.mark.parametrize("cut", _CUTS)
 @pytest.mark.parametrize("name", _ROWS)
-def test_what_was_begun_again_on_a_line_is_not_whole(name: str, cut: str) -> None:
+def test_a_call_restarted_on_a_line_is_incomplete(name: str, cut: str) -> None:
     row = DIALECTS[name]
     written = row.write([_FIRST])
     text = written[: written.index(cut) + len(cut)] + "\n" + row.write([_SECOND])
@@ -198,7 +198,7 @@ def test_a_whole_call_in_a_value_that_is_closed_is_a_part_of_it() -> None:
     assert _runs(call)
 
 
-def test_what_is_not_looked_at_any_more_is_a_guess() -> None:
+def test_a_call_beyond_the_number_of_trials_is_a_guess() -> None:
     again = "<move_shelf>\n<shelf>Q\n<move_shelf>\n<shelf>R</shelf>\n</move_shelf>\n"
     found = normalize(again * (TRIALS[0] + 2), _TOOLS)
     last = found.tool_calls[-1]
@@ -334,7 +334,7 @@ def test_between_values_a_call_may_begin_anew_on_the_same_line() -> None:
 
 @pytest.mark.parametrize("whole", ["", "<arg_key>box</arg_key><arg_value>tin</arg_value>"])
 @pytest.mark.parametrize("begun", ["<arg_key>bo", "<arg_key>"])
-def test_a_call_that_is_begun_again_in_a_key_is_not_whole(begun: str, whole: str) -> None:
+def test_a_call_restarted_in_a_key_is_incomplete(begun: str, whole: str) -> None:
     text = f"<tool_call>label_box{whole}{begun}<tool_call>label_box<arg_key>box</arg_key><arg_value>rope</arg_value></tool_call>"
     first, second = read_every_way(text, _TOOLS, chunkings=2).tool_calls
     assert not first.complete
@@ -342,7 +342,7 @@ def test_a_call_that_is_begun_again_in_a_key_is_not_whole(begun: str, whole: str
 
 
 @pytest.mark.parametrize("begun", ["<parameter=bo", "<parameter="])
-def test_a_function_that_is_begun_again_in_a_key_is_not_whole(begun: str) -> None:
+def test_a_function_restarted_in_a_key_is_incomplete(begun: str) -> None:
     call = "<tool_call><function=label_box><parameter=box>rope</parameter></function></tool_call>"
     text = f"<tool_call><function=label_box><parameter=box>tin</parameter>{begun}{call}"
     first, second = read_every_way(text, _TOOLS, chunkings=2).tool_calls

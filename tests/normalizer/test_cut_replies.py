@@ -66,7 +66,7 @@ def test_more_text_never_makes_fewer_calls(name: str, tools: ToolSet | None) -> 
         ('<function_calls>\n<invoke name="pi', []),
     ],
 )
-def test_what_was_begun_and_cut_off_is_no_text_for_the_user(text: str, calls: list[str]) -> None:
+def test_a_call_that_was_cut_off_is_no_content(text: str, calls: list[str]) -> None:
     envelope = normalize(text, TOOLS, finish_reason="length")
     assert [call.name for call in envelope.tool_calls] == calls
     assert not envelope.content
@@ -182,7 +182,7 @@ def test_where_no_tools_were_offered_text_stays_text(text: str) -> None:
         ("```python\nping()\nprint('x')", "```python\nping()\nprint('x')"),
     ],
 )
-def test_what_may_be_anything_is_text(text: str, content: str) -> None:
+def test_an_ambiguous_beginning_is_content(text: str, content: str) -> None:
     assert normalize(text, TOOLS).content.strip() == content.strip()
 
 
@@ -204,7 +204,7 @@ def test_a_long_text_behind_a_call_is_text_whatever_it_begins_with() -> None:
         ("tool: get_weather\narguments:\n  city: Oslo\n", False),
     ],
 )
-def test_what_has_no_end_of_its_own_is_cut_by_a_limit(text: str, complete: bool) -> None:
+def test_a_value_that_does_not_show_its_end_is_cut_by_a_limit(text: str, complete: bool) -> None:
     (cut,) = normalize(text, TOOLS, finish_reason="length").tool_calls
     assert cut.complete is complete
     (whole,) = normalize(text, TOOLS, finish_reason="stop").tool_calls

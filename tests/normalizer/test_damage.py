@@ -90,7 +90,7 @@ def test_an_array_takes_all_values_of_its_key(form: str) -> None:
     assert [(repair.kind, repair.safety) for repair in call.repairs] == [("parameter_repeated", "lossless")]
 
 
-def test_what_was_not_recorded_whole_stays_a_guess() -> None:
+def test_a_clipped_record_stays_a_guess() -> None:
     written = '<tool_call>{{"name": "label_box", "arguments": {{"names": "{}", "names": "B"}}}}</tool_call>'
     assert _guesses(written.format("a" * 200)) == ["duplicate_key"]
 
@@ -179,7 +179,7 @@ def test_an_object_in_a_tag_that_never_closes_is_whole() -> None:
         ("<function>move_shelf</function>\n<parameter>colour</parameter>\nQ\n</function>", "unknown_parameter"),
     ],
 )
-def test_what_cannot_be_read_is_a_near_miss(text: str, reason: str) -> None:
+def test_unreadable_text_is_a_near_miss(text: str, reason: str) -> None:
     found = _read(text)
     assert (found.tool_calls, found.content, [miss.reason for miss in found.near_misses]) == ([], text, [reason])
 

@@ -76,7 +76,7 @@ def _lost(found: Envelope, text: str) -> list[object]:
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))
-def test_what_is_lost_of_a_call_is_told(name: str) -> None:
+def test_missing_parts_of_a_call_are_recorded(name: str) -> None:
     damaged = list(_damaged(DIALECTS[name].write([("save_note", _VALUES)])))
     assert len(damaged) > 30
     for text in damaged[len(name) % _STEP :: _STEP]:

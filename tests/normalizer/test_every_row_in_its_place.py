@@ -111,7 +111,7 @@ _BEGUN_BEFORE = {
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place not in ("a block quote", "an element on the line")])
 @pytest.mark.parametrize(("form", "written"), [(form, written) for form, all_of in _BEGUN_BEFORE.items() for written in all_of])
-def test_what_begins_before_its_marker(form: str, written: str, place: str) -> None:
+def test_a_call_that_begins_before_its_marker(form: str, written: str, place: str) -> None:
     where = PLACES[place]
     expected = getattr(where, form)
     text = where.around.replace("{}", "\n".join(where.each + line for line in written.split("\n")))

@@ -69,5 +69,5 @@ def test_the_model_s_own_turn_behind_it_is_invented_as_well() -> None:
         "The user: Bob. ",
     ],
 )
-def test_what_speaks_of_a_turn_begins_none(before: str) -> None:
+def test_text_about_turns_begins_no_turn(before: str) -> None:
     assert all(not call.repairs for call in read_every_way(before + _CALL, chunkings=2).tool_calls)

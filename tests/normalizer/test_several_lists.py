@@ -56,7 +56,7 @@ def test_lists_in_words_are_none(text: str) -> None:
         (f"[{_CITY}]\n<tool_call>{_FILE}</tool_call>", ["read_file"]),
     ],
 )
-def test_an_echo_is_dropped_and_what_follows_it_is_read(behind: str, more: list[str]) -> None:
+def test_a_repeated_call_is_dropped_and_the_text_behind_it_is_read(behind: str, more: list[str]) -> None:
     found = read_every_way(f"<tool_call>{_CITY}</tool_call>\n{behind}", TOOLS)
     assert [call.name for call in found.tool_calls] == ["get_weather", *more]
     assert ([repair.kind for repair in found.repairs], found.content) == (["echo_dropped"], "")
@@ -94,7 +94,7 @@ def test_one_that_was_cut_is_not_whole(text: str) -> None:
     assert [call.complete for call in found.tool_calls] == [False]
 
 
-def test_what_an_echo_says_beside_its_call_is_kept() -> None:
+def test_text_beside_a_repeated_call_is_content() -> None:
     found = read_every_way(f'<tool_call>{_CITY}</tool_call>\n{{"tool_calls": [{_CITY}], "content": "I look."}}', TOOLS)
     assert found.content == "I look."
     found = read_every_way(f'<tool_call>{_CITY}</tool_call>\n{{"content": "I look.", "toolCalls": []}}', TOOLS)

@@ -61,14 +61,14 @@ def attributed(
         if head is None:
             return None
         end, attributes, alone = head
-        said = ""
+        text = ""
         if not alone:
             closer = yield from search(src, Element(word), end, 128)
             if closer is None:
                 return None
-            said, end = src.text[end : closer.start()].strip(), closer.end()
+            text, end = src.text[end : closer.start()].strip(), closer.end()
             closer = None  # a match keeps its text alive
-        more = None if may_define and "type" in attributes else _arguments(word, attributes, said, tool.properties)
+        more = None if may_define and "type" in attributes else _arguments(word, attributes, text, tool.properties)
         if more is None:
             return None
         found += more
@@ -78,12 +78,12 @@ def attributed(
     return (found, end) if found else None
 
 
-def _arguments(word: str, attributes: Attributes, said: str, keys: Collection[str]) -> list[tuple[str, str]] | None:
-    if attributes.rest or attributes.others or "<" in said:
+def _arguments(word: str, attributes: Attributes, text: str, keys: Collection[str]) -> list[tuple[str, str]] | None:
+    if attributes.rest or attributes.others or "<" in text:
         return None
-    if not said and attributes and attributes.keys() <= set(keys) and word not in keys:
+    if not text and attributes and attributes.keys() <= set(keys) and word not in keys:
         return list(attributes.items())
     named = word if word in keys else next((attributes[name] for name in NAMES if attributes.get(name) in keys), "")
     values = [attributes[name] for name in VALUES if name in attributes]
-    values += [said] if said and said not in values else []
+    values += [text] if text and text not in values else []
     return [(named, values[0])] if named and len(values) == 1 and attributes.keys() <= _ABOUT else None

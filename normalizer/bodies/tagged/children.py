@@ -170,8 +170,8 @@ def enter_children(reading: Reading, tool: CompiledTool, children: list[Child], 
         else:
             written = joined_literals(text) if CDATA in text else decoded(text) if escaped else text
             value, repairs = parameter_value(written, tool, child.key, limits=reading.limits)
-        said = [*left_open(text, child.key), *literal_joined(text, written, child.key)] if CDATA in text else []
-        entries.enter(child.key, value, [*repairs, *said], written)
+        literal_repairs = [*left_open(text, child.key), *literal_joined(text, written, child.key)] if CDATA in text else []
+        entries.enter(child.key, value, [*repairs, *literal_repairs], written)
         if escaped and "&" in text and CDATA not in text:
             entries.repairs.append(Repair(kind="entities_decoded", path=child.key, before=text, safety="coerced"))
         if not child.closed:

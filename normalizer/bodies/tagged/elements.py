@@ -110,7 +110,7 @@ class ElementCall:
     id: str = ""
     children_of: str = ""
     """The dialect of the call if its arguments are elements named after them."""
-    told_apart: bool = True
+    is_distinct: bool = True
     """Whether the tag alone shows a call. If so, an element of any name is an argument; if not, only a property is."""
     described: bool = False
     """Whether its opening tag describes the tool. If so, without arguments it is a definition."""
@@ -148,8 +148,8 @@ def read_attributes(reading: Reading, call: ElementCall, attributes: Attributes,
                 value, found = typed_value(written, tool, key, limits=reading.limits)
                 entries.enter(key, value, found, written)
             call.given[key] = entries.arguments[key]
-        elif (held := _arguments_in_attribute(reading, key, text)) is not None:
-            call.given |= held
+        elif (found_arguments := _arguments_in_attribute(reading, key, text)) is not None:
+            call.given |= found_arguments
         elif key in _ABOUT_THE_CALL:
             call.id = call.id or (text if key in _IDS else "")
         elif alone and (properties is None or not properties.keys().isdisjoint(attributes)):
@@ -207,13 +207,13 @@ def _parameters_in(space: str, tag: str, outer: str, word: str, *, decodes: bool
         *([rf"</{ns}{outer}>"] if outer else ()),
     )
     plain_opener = re.sub(r"\?P<(?:key|declared|given|empty)>", "?:", opener)
-    begun_again = rf"<(?:{ns}{WRAPPERS}>\s{{0,16}}<)?{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}="
-    begun_again += rf"[^<>]{{1,272}}>(?=\s{{0,16}}<(?:{ns}{names}[\sĠn]|/{ns}{tag}>))"
-    """In a value the opener of a call is one only with what comes behind it: models write about their own format."""
+    again_opener = rf"<(?:{ns}{WRAPPERS}>\s{{0,16}}<)?{ns}{tag}(?:\s{{1,64}}name|name)\s{{0,16}}="
+    again_opener += rf"[^<>]{{1,272}}>(?=\s{{0,16}}<(?:{ns}{names}[\sĠn]|/{ns}{tag}>))"
+    # In a value, an opener counts only with the tag behind it, because models write about their own format.
     return Grammar(
         item=tags(opener.replace(key, unnamed), closer, again, *others),
         value=tags(
-            f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{begun_again})", *others, ends=_ENDS
+            f"(?P<own></(?:{ns}|{foreign}){names}>)", plain_opener, closer, f"(?P<again>{again_opener})", *others, ends=_ENDS
         ),
         undeclared="false" if decodes else None,
         unclosed="guess",
@@ -260,9 +260,9 @@ def read_element_arguments(reading: Reading, call: ElementCall, body: int) -> St
     if holder is not None and not _is_parameter(reading, call, holder[1]):
         tag, inner = holder[1], holder.end()
         holder = None  # a match keeps the text it was found in
-        held = yield from read_argument_element(reading, call, tag, inner)
-        if held is not None:
-            return held
+        found_arguments = yield from read_argument_element(reading, call, tag, inner)
+        if found_arguments is not None:
+            return found_arguments
     return (yield from _read(reading, call, body, start, ""))
 
 
@@ -337,7 +337,7 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
     item = grammar.item.match(src.text, start)
     if item is not None and item.lastgroup is None:
         return _declined(reading, call, start, "no_arguments")
-    if item is not None and item.lastgroup == "end" and not call.told_apart and not may_lack_arguments(reading, call):
+    if item is not None and item.lastgroup == "end" and not call.is_distinct and not may_lack_arguments(reading, call):
         return _declined(reading, call, start, "no_arguments")
     if item is not None and item.lastgroup == "end" and call.described and not call.given:
         return _declined(reading, call, start, "definition")
@@ -352,7 +352,7 @@ def _read(reading: Reading, call: ElementCall, body: int, start: int, holder: st
             if len(src.text) - start < _TAG_END and _OPEN_TAG.match(src.text, start) is not None:
                 return _cut_head(reading, call, start)
             return _declined(reading, call, start, "no_arguments")
-        if not call.told_apart and not _is_parameter(reading, call, child["key"]):
+        if not call.is_distinct and not _is_parameter(reading, call, child["key"]):
             return _declined(reading, call, start, "unknown_parameter")
         child = None
         grammar, dialect = _children_grammar(reading, call, holder), call.children_of or call.dialect
@@ -386,8 +386,8 @@ def _read_attributed(reading: Reading, call: ElementCall, start: int, holder: st
     levels = call.levels(holder)
     end, missing = yield from closing(reading, found[1], call.closers(holder), levels=levels, extra="")
     complete = not missing or tool.required <= entries.arguments.keys()
-    said = Repair(kind="attribute_values", before=reading.src.text[start : found[1]], after=None, safety="coerced")
-    repairs = [*call.repairs, said, *entries.repairs, *missing]
+    from_attributes = Repair(kind="attribute_values", before=reading.src.text[start : found[1]], after=None, safety="coerced")
+    repairs = [*call.repairs, from_attributes, *entries.repairs, *missing]
     reading.end(draft, end, entries.arguments, reading.src.text[start : found[1]], complete=complete, repairs=repairs)
     return True
 
@@ -398,7 +398,7 @@ def _read_text(reading: Reading, call: ElementCall, body: int, holder: str) -> S
     In an element that other markup has too, the text may describe the tool.
     """
     key = only_text_parameter(reading.tool(call.name))
-    if key is None or key in call.given or holder or not call.told_apart or call.tag == "function":
+    if key is None or key in call.given or holder or not call.is_distinct or call.tag == "function":
         return False
     closer = yield from search(reading.src, Element(call.space + call.tag), body, _LONGEST_CLOSER)
     if closer is None:
@@ -470,7 +470,7 @@ def _declined(reading: Reading, call: ElementCall, end: int, reason: str) -> boo
     """Decline: there are no arguments. A near miss is recorded for a known tool only; the search is charged in any case."""
     if is_known(call.name, reading.tools):
         reading.miss(call.at, end, call.name, reason)
-        reading.addressed(call.name, end)
+        reading.set_addressee(call.name, end)
     else:
         reading.failed(end - call.at)
     return False

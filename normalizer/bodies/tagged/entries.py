@@ -78,8 +78,8 @@ class Entries:
     def decode(self) -> None:
         """Decode the entities of all texts once, if every `&` in them begins an entity and no text holds a `<`."""
         texts = {key: text for key, text in self.arguments.items() if isinstance(text, str)}
-        said = "".join(texts.values())
-        if "<" in said or not are_escaped(said):
+        joined = "".join(texts.values())
+        if "<" in joined or not are_escaped(joined):
             return
         for key, text in texts.items():
             if "&" in text:
@@ -93,8 +93,8 @@ class Entries:
 
     def read(self) -> dict[str, Any] | None:
         """The arguments. None if a text was dropped and a required argument is missing: the text may be its value."""
-        lacks = self.lost and self._tool is not None and not self._tool.required <= self.arguments.keys()
-        return None if lacks else self.arguments
+        is_incomplete = self.lost and self._tool is not None and not self._tool.required <= self.arguments.keys()
+        return None if is_incomplete else self.arguments
 
     def _append(self, key: str, text: str) -> None:
         if key not in self._lists:

@@ -232,8 +232,8 @@ def _open_value(
 
 def _value_in_tag(tag: str, found: ReadParameters) -> str:
     """The value in the tag of an empty element, under any attribute for values. Further values are recorded as dropped."""
-    said = {one["key"]: one["dq"] if one["dq"] is not None else one["sq"] or "" for one in _VALUES_IN_TAG.finditer(tag)}
-    values = list(said.values())
+    given = {one["key"]: one["dq"] if one["dq"] is not None else one["sq"] or "" for one in _VALUES_IN_TAG.finditer(tag)}
+    values = list(given.values())
     for text in values[1:]:
         found.entries.drop(text)
     return decoded(values[0]) if values else ""
@@ -313,20 +313,20 @@ def _value(
     """Read the value at `start`. Returns where it ends, including its closer."""
     types = (tool.types(key) if tool is not None else ()) or declared
     stream = None if _is_nameless(key, tool, grammar) else stream
-    told = stream if not types or types == ("string",) else None
-    if told is not None:
-        told.open_string(key)
+    string_stream = stream if not types or types == ("string",) else None
+    if string_stream is not None:
+        string_stream.open_string(key)
     literals = grammar.cdata and not found.literal_open
     value = yield from read_raw_value(
         reading.src,
         start,
         grammar.ends(key),
-        told,
+        string_stream,
         cdata=literals,
         keeps=grammar.keeps_line_breaks,
         peels=bool(grammar.peeled),
-        may_look=reading.try_again,
-        looks=reading.looks,
+        may_try=reading.may_try_restart,
+        budget=reading.backtrack_budget,
         is_strange=partial(_is_strange, tool, grammar),
     )
     found.holds_closer = found.holds_closer or value.holds_closer
@@ -338,7 +338,7 @@ def _value(
     if value.group == "again" and not value.is_literal:
         _end_before_openers(reading.src.text, start, value)
     text = _without_element(value.text, key, tool, grammar, found)
-    _enter(reading, found, stream if told is None else None, key, text, tool, declared, grammar)
+    _enter(reading, found, stream if string_stream is None else None, key, text, tool, declared, grammar)
     found.cut = value.group is None or (value.group == "again" and not value.is_literal)
     found.whole = value.closed or value.is_literal or value.group == "end"
     if value.literal_open and value.group is not None:

@@ -143,8 +143,8 @@ def read_raw_value(
     cdata: bool,
     keeps: bool,
     peels: bool,
-    may_look: Callable[[], bool],
-    looks: BacktrackBudget,
+    may_try: Callable[[], bool],
+    budget: BacktrackBudget,
     is_strange: Callable[[str, int], bool],
 ) -> Steps[RawValue]:
     """Read the value at `start`.
@@ -176,21 +176,21 @@ def read_raw_value(
         value.closed_wrongly = not closed and _without_wrong_closer(raw) != raw
         return value
     found = None  # a match keeps the text it was found in
-    heard = _Heard(src, start, stream, cdata=cdata, keeps=keeps, peels=peels)
-    search = _Search(src, ends, looks, may_look, is_strange)
-    return (yield from _read(search, start, heard, cdata=cdata, keeps=keeps))
+    emitter = _ValueEmitter(src, start, stream, cdata=cdata, keeps=keeps, peels=peels)
+    search = _Search(src, ends, budget, may_try, is_strange)
+    return (yield from _read(search, start, emitter, cdata=cdata, keeps=keeps))
 
 
-def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
+def _read(search: _Search, start: int, emitter: _ValueEmitter, *, cdata: bool, keeps: bool) -> Steps[RawValue]:
     """As `read_raw_value`, for a value that is incomplete, or holds a CDATA section or a call."""
     src, ends, position, literal, literal_open, behind = search.src, search.ends, start, "", False, start
     if cdata:
         inner = yield from _literal_at(src, start)
         if inner >= 0:
-            close = yield from _literal_end(src, inner, heard)
+            close = yield from _literal_end(src, inner, emitter)
             literal = src.text[inner : close if close >= 0 else len(src.text)]
             if close < 0:
-                heard.finish(literal)
+                emitter.finish(literal)
                 return RawValue(literal, len(src.text), None, closed=False, is_literal=False, literal_open=True)
             position = behind = close + len(CDATA_END)
     begun, stop, group, end = position, -1, None, -1
@@ -202,21 +202,21 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
             break
         if found is None:
             position = _next_sign(ends, src.text, position)
-            heard.tell(sign=position < len(src.text))
-            yield heard.skim if position == len(src.text) else None  # unless a closer may have begun
+            emitter.emit(sign=position < len(src.text))
+            yield emitter.skim if position == len(src.text) else None  # unless a closer may have begun
             continue
         at = src.text.find(CDATA, begun, found.start()) if cdata and not literal_open else -1
         if at < 0 and found.lastgroup != "own" and _closes_within(src.text, begun, found):
             first_inner = first_inner or (found.start(), found.lastgroup or "other")
             begun = position = found.end()
             found = None  # a match keeps the text it was found in
-            heard.hold()
+            emitter.wait_for_end()
             continue
         if at < 0:
             stop, group, end = found.start(), found.lastgroup or "other", found.end()
             found = None  # a match keeps the text it was found in
             if group == "parameter" and search.is_strange(src.text, stop):
-                heard.hold()
+                emitter.wait_for_end()
                 if (yield from search.is_a_word(behind, stop, end)):
                     begun = position = end
                     stop, group, end = -1, None, -1
@@ -224,14 +224,14 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
                 search.in_doubt = True
             elif group == "parameter" and src.text[stop - 1] in _ROUND_WORDS and stop > behind:
                 while end == len(src.text) and not src.final:
-                    heard.hold()
+                    emitter.wait_for_end()
                     yield None
                 search.in_doubt = src.text[end : end + 1] == src.text[stop - 1]
             if group == "again":
-                heard.hold()
+                emitter.wait_for_end()
                 stop, group, end = yield from search.behind_calls(start, stop, end)
             elif group not in ("own", "parameter"):
-                heard.hold()
+                emitter.wait_for_end()
                 own = yield from search.own_closer(end)
                 if own is not None:
                     stop, group, end = own[0], "own", own[1]
@@ -245,7 +245,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
     raw = src.text[behind : stop if stop >= 0 else len(src.text)]
     half = _CLOSER_BEGUN.match(src.text, behind) is not None
     if behind > start and group is None and (half or not src.text[behind:].lstrip().startswith("<")):  # no part of it
-        heard.finish(literal)
+        emitter.finish(literal)
         end = len(src.text) if half else behind
         return RawValue(literal, end, None, closed=False, is_literal=True, literal_open=literal_open)
     if not keeps and behind == start:
@@ -253,7 +253,7 @@ def _read(search: _Search, start: int, heard: _Heard, *, cdata: bool, keeps: boo
     elif not keeps:
         raw = _behind_literal(src.text, start, raw, closed=closed)
     text = literal if behind > start and not (literal and raw.strip()) else literal + (joined_literals(raw) if cdata else raw)
-    heard.finish(text)
+    emitter.finish(text)
     literal_open = literal_open or CDATA in literal  # one within another: the first was never closed
     stop = len(src.text) if stop < 0 else stop
     value, written = RawValue(text, end if closed else stop, group, closed, behind > start, literal_open), src.text[start:stop]
@@ -272,17 +272,17 @@ def _may_be_text(text: str, start: int, opener: re.Match[str], is_strange: Calla
 class _Search:
     """The search for a value's own closer, behind something that may have ended the value."""
 
-    __slots__ = ("_looks", "_may_look", "ends", "in_doubt", "is_strange", "passed_call", "passed_closer", "src")
+    __slots__ = ("_budget", "_may_try", "ends", "in_doubt", "is_strange", "passed_call", "passed_closer", "src")
 
     def __init__(
         self,
         src: Source,
         ends: Sought,
-        looks: BacktrackBudget,
-        may_look: Callable[[], bool],
+        budget: BacktrackBudget,
+        may_try: Callable[[], bool],
         is_strange: Callable[[str, int], bool],
     ) -> None:
-        self.src, self.ends, self._looks, self._may_look, self.is_strange = src, ends, looks, may_look, is_strange
+        self.src, self.ends, self._budget, self._may_try, self.is_strange = src, ends, budget, may_try, is_strange
         self.passed_call = self.passed_closer = self.in_doubt = False
 
     def own_closer(self, start: int) -> Steps[tuple[int, int] | None]:
@@ -331,7 +331,7 @@ class _Search:
         The value's own closer ends it if whole calls stand before that closer. If its own closer is missing, the first call
         that begins a line ends it. Otherwise the closer of its own call, or the text's end, does.
         """
-        position, depth, sought = behind, 1, self._may_look()
+        position, depth, sought = behind, 1, self._may_try()
         anew = at if begins_line(self.src.text, start, at) else -1
         while (sought or anew < 0) and (found := (yield from self._next(position))) is not None:
             group, (stop, end) = found.lastgroup, found.span()
@@ -358,7 +358,7 @@ class _Search:
             group, span = found.lastgroup, found.span()
             found = None  # a match keeps the text it was found in
             words = words or past(_CLOSERS, self.src.text, position) < span[0]
-            if words and self._looks.too_many_left_open:
+            if words and self._budget.too_many_left_open:
                 self.in_doubt = True
                 return None
             if group == "own" and depth == 0:
@@ -374,7 +374,7 @@ class _Search:
             self.in_doubt = self.in_doubt or (group == "end" and depth == 0 and words)  # a closer before may have closed the call
             depth -= group == "end" and depth > 0
             position = span[1]
-        self._looks.never_closed()
+        self._budget.never_closed()
         return None
 
 
@@ -395,15 +395,15 @@ def _literal_at(src: Source, start: int) -> Steps[int]:
     return at + len(CDATA) if src.text.startswith(CDATA, at) else -1
 
 
-def _literal_end(src: Source, start: int, heard: _Heard | None) -> Steps[int]:
+def _literal_end(src: Source, start: int, emitter: _ValueEmitter | None) -> Steps[int]:
     """Where the `]]>` of the CDATA section at `start` stands, -1 if there is none. Its text is emitted as it arrives."""
     sought = start
-    if heard is not None:
-        heard.enter_literal(start)
+    if emitter is not None:
+        emitter.enter_literal(start)
     while (stop := src.text.find(CDATA_END, sought)) < 0 and not src.final:
         sought = max(start, len(src.text) - len(CDATA_END) + 1)
-        if heard is not None:
-            heard.tell_literal(len(src.text) - src.text.endswith("]") - src.text.endswith("]]"))
+        if emitter is not None:
+            emitter.emit_literal(len(src.text) - src.text.endswith("]") - src.text.endswith("]]"))
         yield None
     return stop
 
@@ -419,65 +419,69 @@ def _next_sign(ends: Sought, text: str, position: int) -> int:
     return len(text)
 
 
-class _Heard:
+class _ValueEmitter:
     """Emits a string value. If there is no stream, it emits nothing."""
 
-    __slots__ = ("_blank", "_cdata", "_keeps", "_length", "_literal", "_peels", "_src", "_start", "_stream", "_told")
+    __slots__ = ("_blank", "_cdata", "_emitted_to", "_keeps", "_length", "_literal", "_peels", "_src", "_start", "_stream")
 
     def __init__(self, src: Source, start: int, stream: ArgumentStream | None, *, cdata: bool, keeps: bool, peels: bool) -> None:
         self._src, self._start, self._stream = src, start, stream
         self._cdata, self._keeps, self._peels = cdata, keeps, peels
-        self._told, self._length, self._literal = start, 0, False
+        self._emitted_to, self._length, self._literal = start, 0, False
         self._blank = start  # end of leading white space, which is dropped before CDATA sections
 
     def skim(self, text: str) -> bool:
         """Emit more of the value, in which nothing begins."""
         if "<" in text:
             return False
-        self.tell(sign=False)
+        self.emit(sign=False)
         return True
 
-    def tell(self, *, sign: bool) -> None:
+    def emit(self, *, sign: bool) -> None:
         """Emit what is certain. `sign`: the new text holds a `<`.
 
         A tag that may have begun, white space that may be layout, and text that may be peeled or joined are not certain.
         """
         if self._stream is None or self._literal:
             return
-        text, told = self._src.text, self._told
-        if told == self._start and not self._keeps and begins_indented(text, told):
+        text, emitted_to = self._src.text, self._emitted_to
+        if emitted_to == self._start and not self._keeps and begins_indented(text, emitted_to):
             self._literal = True
             return
-        if told == self._start and self._cdata:
+        if emitted_to == self._start and self._cdata:
             self._blank = past(_SPACES, text, self._blank)
             if self._blank == len(text) or CDATA.startswith(text[self._blank : self._blank + len(CDATA)]):
                 return
-        end = text.find("<", max(told, len(text) - _CLOSER))
-        end = before_layout(text, told, len(text) if end < 0 else end)
-        if sign and (literal := text.find(CDATA, max(self._start, told - len(CDATA)), end)) >= 0:
+        end = text.find("<", max(emitted_to, len(text) - _CLOSER))
+        end = before_layout(text, emitted_to, len(text) if end < 0 else end)
+        if sign and (literal := text.find(CDATA, max(self._start, emitted_to - len(CDATA)), end)) >= 0:
             end, self._literal = literal, True  # the following text is emitted at the end
-        if told == self._start and self._peels and text[told : told + _HEAD].lstrip().startswith(_MAY_BE_PEELED):
+        if (
+            emitted_to == self._start
+            and self._peels
+            and text[emitted_to : emitted_to + _HEAD].lstrip().startswith(_MAY_BE_PEELED)
+        ):
             return
-        if end > told:
-            self._piece(text[told:end] if told > self._start or self._keeps else _led(text[told:end]))
-            self._told = end
+        if end > emitted_to:
+            self._piece(text[emitted_to:end] if emitted_to > self._start or self._keeps else _led(text[emitted_to:end]))
+            self._emitted_to = end
 
     def finish(self, text: str) -> None:
         """Emit the rest: all of the value is read."""
         if self._stream is not None:
             self._stream.close_string(text[self._length :])
 
-    def hold(self) -> None:
+    def wait_for_end(self) -> None:
         """Emit nothing more until `finish`: it is uncertain where the value ends."""
         self._literal = True
 
     def enter_literal(self, start: int) -> None:
-        self._told, self._literal = start, True
+        self._emitted_to, self._literal = start, True
 
-    def tell_literal(self, end: int) -> None:
-        if self._stream is not None and end > self._told:
-            self._piece(self._src.text[self._told : end])
-            self._told = end
+    def emit_literal(self, end: int) -> None:
+        if self._stream is not None and end > self._emitted_to:
+            self._piece(self._src.text[self._emitted_to : end])
+            self._emitted_to = end
 
     def _piece(self, text: str) -> None:
         if self._stream is not None:

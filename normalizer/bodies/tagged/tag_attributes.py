@@ -58,13 +58,13 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
         if src.final or len(src.text) - at >= LONGEST_TAG or begun.match(src.text, at) is None:
             return None
         yield None
-    said = rest[0].removesuffix(closer)
+    inside = rest[0].removesuffix(closer)
     attributes = Attributes(
         (
             (found["key"], decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)))
-            for found in ATTRIBUTE.finditer(said)
+            for found in ATTRIBUTE.finditer(inside)
         ),
-        ATTRIBUTE.sub("", said).strip(" \t\r\n/ĠĊ"),
+        ATTRIBUTE.sub("", inside).strip(" \t\r\n/ĠĊ"),
     )
     return rest.end(), attributes, rest[0].removesuffix(">").rstrip().endswith("/")
 

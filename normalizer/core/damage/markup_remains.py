@@ -53,7 +53,7 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
         and ((key in _NAMELESS and f"<{key} name=" in raw) or (not key.isidentifier() and _ODD_KEY.search(key) is not None))
     ]
     between_tags = _ESCAPING.match(raw) is None
-    ended, words = (_mended(repairs, _ENDED), _mended(repairs, _WORDS)) if repairs else (_NONE, _NONE)
+    ended, words = (_repaired_paths(repairs, _ENDED), _repaired_paths(repairs, _WORDS)) if repairs else (_NONE, _NONE)
     if not (between_tags or ended or words):
         return found
     for key, value in arguments.items():
@@ -63,7 +63,7 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
                 (
                     between_tags
                     and (">" in text or "<" in text)
-                    and (_is_inner(text) or (_LITERAL not in raw and _closes_more(text, key)))
+                    and (_holds_value_markup(text) or (_LITERAL not in raw and _closes_more(text, key)))
                 )
                 or (is_ended and (between_tags or key in ended) and _MARKUP.search(text) is not None)
                 or (is_word and (_MARKUP.search(text) is not None or _holds_key(text, properties)))
@@ -73,12 +73,12 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
     return found
 
 
-def _mended(repairs: Sequence[Repair], kinds: Collection[str]) -> frozenset[str]:
+def _repaired_paths(repairs: Sequence[Repair], kinds: Collection[str]) -> frozenset[str]:
     """The paths of repairs of these `kinds` that kept the text as written."""
     return frozenset(one.path for one in repairs if one.kind in kinds and one.safety in ("lossless", "coerced"))
 
 
-def _is_inner(text: str) -> bool:
+def _holds_value_markup(text: str) -> bool:
     """Whether `text` begins or ends with a rest of a value's own opener or CDATA section."""
     return _INNER_VALUE.match(text) is not None or text.rstrip().endswith("]]>")
 

@@ -52,17 +52,17 @@ def _names(value: str, key: str, shouted: bool) -> bool:
     named = _NAMED.match(value.strip())
     if named is None or not (shouted or named["opens"]):
         return False
-    said, words = _WORDS.findall(named["name"].lower()), _WORDS.findall(_HUMP.sub(" ", key).lower())
-    return len(said) <= len(words) + 1 and all(word in said for word in words) and any(len(word) > 1 for word in words)
+    written, words = _WORDS.findall(named["name"].lower()), _WORDS.findall(_HUMP.sub(" ", key).lower())
+    return len(written) <= len(words) + 1 and all(word in written for word in words) and any(len(word) > 1 for word in words)
 
 
 def holds_placeholders(arguments: dict[str, Any]) -> bool:
     """Whether a value of these arguments is a placeholder."""
     for key, value in arguments.items():
-        said: object = value[0] if type(value) is list and value else value  # pyright: ignore[reportUnknownVariableType]  # as it came
-        if not isinstance(said, str):
+        written: object = value[0] if type(value) is list and value else value  # pyright: ignore[reportUnknownVariableType]  # as it came
+        if not isinstance(written, str):
             continue
-        if (said[:1] in _SIGNS or said.isupper()) and is_placeholder_value(value, key):  # cheap check: few texts pass it
+        if (written[:1] in _SIGNS or written.isupper()) and is_placeholder_value(value, key):  # cheap check: few texts pass it
             return True
     return False
 

@@ -25,7 +25,7 @@ from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_list, is_object, texts_in
 from llmcore.types.envelope import Repair
 
-__all__ = ["HOLDS_CALL", "TRIALS", "BegunAgain", "begins_line", "begun_again", "openers_before", "swallowed_closers"]
+__all__ = ["HOLDS_CALL", "TRIALS", "Restart", "begins_line", "find_restart", "openers_before", "swallowed_closers"]
 
 TRIALS = (8, 4, 0)
 """The number of trials in a reply, in the body of a wrapper within it, and in deeper wrappers."""
@@ -78,20 +78,20 @@ class _NestedReading(Protocol):
     cut: bool
 
 
-class _Asked(Protocol):
+class _EndedReading(Protocol):
     """The reading in which a call ends."""
 
     src: Source
     names: frozenset[str] | None
 
-    def try_again(self, characters: int = 0) -> bool: ...
+    def may_try_restart(self, characters: int = 0) -> bool: ...
 
     def nest(self, text: str, *, on_trial: bool = False) -> _NestedReading: ...
 
     def failed(self, characters: int = 0) -> None: ...
 
 
-class BegunAgain(NamedTuple):
+class Restart(NamedTuple):
     """Where the next call begins, and the calls in the text before it. `at` is -1 if no more trials were allowed.
 
     `goes_on`: words and a closer of the first call follow. Either a value of the first call quotes the next one, or the call
@@ -123,14 +123,14 @@ def _openers(head: str, names: frozenset[str] | None) -> tuple[str, tuple[str, .
 
     If `head` holds a tool's name, there is one opener for each tool.
     """
-    held = max((name for name in names or () if name in head), key=len, default="")
-    if not held:
+    tool_name = max((name for name in names or () if name in head), key=len, default="")
+    if not tool_name:
         return head, (head,)
-    before, _, after = head.partition(held)
+    before, _, after = head.partition(tool_name)
     return before, tuple(f"{before}{name}{after}" for name in names or ())
 
 
-def _found(text: str, start: int, end: int, head: str, names: frozenset[str] | None) -> Iterator[int]:
+def _opener_positions(text: str, start: int, end: int, head: str, names: frozenset[str] | None) -> Iterator[int]:
     """The positions of a call's openers."""
     common, openers = _openers(head, names)
     if text.find(common, start, end) < 0:  # most calls
@@ -169,7 +169,7 @@ def _open_text(arguments: dict[str, Any] | None, raw: str, complete: bool, repai
     return value if isinstance(value, str) else None
 
 
-def _places(reading: _Asked, start: int, end: int, raw: str, opened: str | None, closed_to: int) -> Iterator[int]:
+def _places(reading: _EndedReading, start: int, end: int, raw: str, opened: str | None, closed_to: int) -> Iterator[int]:
     """Positions where the call may restart. If `opened` is not None, only openers in that open text count."""
     text, in_lines = reading.src.text, _LINES.match(raw) is not None
     head = _HEAD.match(text, start, end)
@@ -177,9 +177,9 @@ def _places(reading: _Asked, start: int, end: int, raw: str, opened: str | None,
         return
     begin, closed = max(head.end(), closed_to), 0
     if opened is not None:
-        closed = sum(1 for _ in _found(text, begin, end, head[0], reading.names))
-        closed = max(0, closed - sum(1 for _ in _found(opened, 0, len(opened), head[0], reading.names)))
-    for at in islice(_found(text, begin, end, head[0], reading.names), closed, closed + _PLACES):
+        closed = sum(1 for _ in _opener_positions(text, begin, end, head[0], reading.names))
+        closed = max(0, closed - sum(1 for _ in _opener_positions(opened, 0, len(opened), head[0], reading.names)))
+    for at in islice(_opener_positions(text, begin, end, head[0], reading.names), closed, closed + _PLACES):
         if not (in_lines and _in_block(text, max(start, text.rfind("\n", start, at)), at)):
             yield at
 
@@ -201,18 +201,18 @@ def _has_arguments(draft: Draft) -> bool:
     return (draft.complete or bool(draft.raw)) and all(repair.kind != "only_parameter" for repair in draft.repairs)
 
 
-def _holds(value: Any, opener: str) -> bool:
+def _holds_opener(value: Any, opener: str) -> bool:
     """Whether a text in `value` holds the beginning of `opener`, or ends within it."""
     if isinstance(value, str):
         head = _HEAD.match(opener)
         shortest = _TELLING if head is None else min(_TELLING, head.end())
         return opener[:_TELLING] in value or any(value.endswith(opener[:n]) for n in range(shortest, _TELLING))
     if is_object(value):
-        return any(_holds(item, opener) for item in value.values())
-    return is_list(value) and any(_holds(item, opener) for item in value)
+        return any(_holds_opener(item, opener) for item in value.values())
+    return is_list(value) and any(_holds_opener(item, opener) for item in value)
 
 
-def _ends_in_value(reading: _Asked, text: str) -> bool:
+def _ends_in_value(reading: _EndedReading, text: str) -> bool:
     """Whether the beginning of a call ends in a value, before one, or unclearly. Then the text that follows belongs to it."""
     if text.endswith(_BEFORE_VALUE) or _OPEN_TAG.search(text, max(0, len(text) - _REACH)) is not None:
         return True
@@ -235,8 +235,8 @@ def _is_argument(text: str, start: int, place: int, closed: bool, before: list[D
     return not in_text and text[start:place].rstrip().endswith(signs)
 
 
-def begun_again(
-    reading: _Asked,
+def find_restart(
+    reading: _EndedReading,
     draft: Draft,
     end: int,
     arguments: dict[str, Any] | None,
@@ -244,7 +244,7 @@ def begun_again(
     complete: bool,
     repairs: list[Repair],
     closed_to: int = -1,
-) -> BegunAgain | None:
+) -> Restart | None:
     """Where the call that was read up to `end` was restarted. None if it was not.
 
     `closed_to`: values before this position show where they end.
@@ -256,33 +256,35 @@ def begun_again(
         return None
     closed = complete and all(repair.kind != "inner_quotes" for repair in repairs)
     for place in _places(reading, start, end, raw, opened, closed_to):
-        if not reading.try_again(end - start):
-            return BegunAgain(-1, [])
+        if not reading.may_try_restart(end - start):
+            return Restart(-1, [])
         at = openers_before(text, start + 1, place)
         second = reading.nest(text[at:end], on_trial=True).drafts
         if not second or openers_before(text, at, at + second[0].start) > at or not _has_arguments(second[0]):
             reading.failed(end - at)
             continue
         first = reading.nest(text[start:at], on_trial=True).drafts
-        if first and first[-1].complete and not _holds(arguments, text[place:end]):
+        if first and first[-1].complete and not _holds_opener(arguments, text[place:end]):
             continue  # calls of one list, each with its own opener
         anew = begins_line(text, start, at) and (at == place or text[start] in _MARKS)
         anew = anew and not _in_own_lines(text[start:at], raw)
         if _is_argument(text, start, place, closed, first) or (not anew and _ends_in_value(reading, text[start:place])):
             within = True
             continue
-        return BegunAgain(at, first, _GOES_ON.match(text, at + second[-1].stop, end) is not None)
-    return BegunAgain(end, [], within=True) if within else None
+        return Restart(at, first, _GOES_ON.match(text, at + second[-1].stop, end) is not None)
+    return Restart(end, [], within=True) if within else None
 
 
-def swallowed_closers(reading: _Asked, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]) -> bool:
+def swallowed_closers(
+    reading: _EndedReading, arguments: dict[str, Any] | None, raw: str, complete: bool, repairs: list[Repair]
+) -> bool:
     """Whether a value ended at the closer of another call that began within the value.
 
     Such a call stands in the value without its end, so a closer is missing behind it.
     """
     missing = [repair for repair in repairs if repair.kind == "closer_missing"]
     for text in texts_in(arguments) if missing and not _is_trusted(arguments, raw, complete, repairs) else ():
-        if _MAY_OPEN.search(text) is None or not reading.try_again(len(text)):
+        if _MAY_OPEN.search(text) is None or not reading.may_try_restart(len(text)):
             continue
         inner = reading.nest(text, on_trial=True)
         if inner.cut or (inner.drafts and (missing[0].path or inner.drafts[-1].stop >= len(text.rstrip()))):

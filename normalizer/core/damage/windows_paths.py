@@ -45,15 +45,15 @@ def with_paths(arguments: dict[str, Any], raw: str) -> tuple[dict[str, Any], lis
     if "\\" not in raw or _DRIVE not in raw or _DRIVE_LETTER.search(raw) is None:  # cheap checks: most arguments hold no path
         return arguments, []
     repairs: list[Repair] = []
-    found = {key: _mended(value, key, repairs) for key, value in arguments.items()}
+    found = {key: _restored(value, key, repairs) for key, value in arguments.items()}
     return (found if repairs else arguments), repairs
 
 
-def _mended(value: Any, key: str, repairs: list[Repair]) -> Any:
+def _restored(value: Any, key: str, repairs: list[Repair]) -> Any:
     if is_object(value):
-        return {inner: _mended(held, inner, repairs) for inner, held in value.items()}
+        return {inner: _restored(item, inner, repairs) for inner, item in value.items()}
     if is_list(value):
-        return [_mended(held, key, repairs) for held in value]
+        return [_restored(item, key, repairs) for item in value]
     if not isinstance(value, str) or _CONTROL.search(value) is None:
         return value
     about_files = _ABOUT_FILES.search(key) is not None

@@ -56,8 +56,8 @@ def plain_arguments(text: str, opening: int, limits: Limits = DEFAULT_LIMITS) ->
 
 
 def _string(quoted: str) -> str:
-    said = quoted[1:-1]
-    return encode_basestring(_ESCAPE.sub(lambda escape: _ESCAPED[escape[1]], said) if "\\" in said else said)
+    unquoted = quoted[1:-1]
+    return encode_basestring(_ESCAPE.sub(lambda escape: _ESCAPED[escape[1]], unquoted) if "\\" in unquoted else unquoted)
 
 
 @lru_cache

@@ -175,10 +175,10 @@ class State:
             if character not in _ODD and not character.isspace():
                 return
             if (after := self.comment_end(self.pos)) >= 0:
-                said = self.text[self.pos : min(after, self.pos + 2 * SHOWN)]
-                self.note("comment", said)
-                if _OMITS.search(said) is not None:  # the value is incomplete
-                    self.record("omission", said, None, "guess")
+                comment = self.text[self.pos : min(after, self.pos + 2 * SHOWN)]
+                self.note("comment", comment)
+                if _OMITS.search(comment) is not None:  # the value is incomplete
+                    self.record("omission", comment, None, "guess")
             elif (after := self._space_end(self.pos)) > self.pos:
                 if character not in " \t\r\n":
                     self.note("escaped_white_space" if character == "\\" else "white_space", character)

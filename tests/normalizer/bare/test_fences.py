@@ -136,7 +136,7 @@ def test_back_ticks_in_fences_of_tildes_hide_no_call() -> None:
     assert [call.name for call in read_every_way(text, None).tool_calls] == ["ping"]
 
 
-def test_code_says_nothing_in_the_middle_of_a_line() -> None:
+def test_code_in_the_middle_of_a_line_is_content() -> None:
     """Nobody is asked what was meant by a line of a script."""
     envelope = read_every_way(f"So:\n```sh\ncurl -d '{PING}'\n```\nThat is it.")
     assert [miss.reason for miss in envelope.near_misses] == ["example"]

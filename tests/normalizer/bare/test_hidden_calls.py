@@ -22,7 +22,7 @@ _CALL = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
         '{"get_weather": "Oslo"}',
     ],
 )
-def test_what_looks_like_a_call_is_a_near_miss(text: str) -> None:
+def test_text_like_a_call_is_a_near_miss(text: str) -> None:
     found = read_every_way(text, chunkings=2)
     assert (found.tool_calls, found.content) == ([], text)
     assert [(miss.name, miss.reason) for miss in found.near_misses] == [("get_weather", "no_call_object")]

@@ -77,7 +77,7 @@ def test_a_call_beside_a_line_of_prose_is_one(text: str, beside: str) -> None:
         (f"```tool_code\nprint({CALL})\n```", 1),
     ],
 )
-def test_what_is_printed_outside_of_a_fence_is_content(text: str, calls: int) -> None:
+def test_a_printed_call_outside_of_a_fence_is_content(text: str, calls: int) -> None:
     envelope = read_every_way(text)
     assert len(envelope.tool_calls) == calls
     assert bool(envelope.near_misses) is not bool(calls)

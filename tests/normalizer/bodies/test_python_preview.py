@@ -39,7 +39,7 @@ def written(body: str) -> str:
         ("text='\\_\ud83d\ude00'", {"text": "\\_\U0001f600"}),  # halves of a pair: behind an escape they are joined
     ],
 )
-def test_what_is_told_joins_to_the_arguments(body: str, arguments: dict[str, object]) -> None:
+def test_deltas_join_to_the_arguments(body: str, arguments: dict[str, object]) -> None:
     text = written(body)
     envelope = read_every_way(text, TOOLS)
     assert [call.arguments for call in envelope.tool_calls] == [arguments]
@@ -65,7 +65,7 @@ def test_what_is_told_joins_to_the_arguments(body: str, arguments: dict[str, obj
         ("tags=[f(", '{"tags": '),
     ],
 )
-def test_as_much_as_is_certain_is_told_at_once(body: str, told: str) -> None:
+def test_certain_text_is_emitted_at_once(body: str, told: str) -> None:
     normalizer = Normalizer(TOOLS)
     events = [event for character in f"<|tool_call_start|>[note({body}" for event in normalizer.feed(character)]
     assert [event.name for event in events if isinstance(event, ToolCallStarted)] == ["note"]

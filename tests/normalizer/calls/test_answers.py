@@ -71,7 +71,7 @@ def test_an_answer_beside_calls_is_kept() -> None:
         ('[TOOL_CALLS][{"name": "ping", "arguments": {}, "answer": "I look"}]', "I look"),
     ],
 )
-def test_all_that_is_said_beside_calls_is_kept(text: str, answer: str) -> None:
+def test_text_beside_calls_is_content(text: str, answer: str) -> None:
     found = read_every_way(text.replace("%s", '{"name": "ping", "arguments": {}}'), TOOLS)
     assert ([call.name for call in found.tool_calls], found.content) == (["ping"], answer)
 
@@ -89,7 +89,7 @@ def test_all_that_is_said_beside_calls_is_kept(text: str, answer: str) -> None:
         '```json\n{"tool_calls": [{"name": "ping"}]}\n```',
     ],
 )
-def test_an_envelope_calls_what_it_names_with_nothing(text: str) -> None:
+def test_an_envelope_calls_a_bare_name_without_arguments(text: str) -> None:
     (call,) = read_every_way(text, TOOLS).tool_calls
     assert (call.name, call.arguments, call.complete, call.repairs) == ("ping", {}, True, [])
 

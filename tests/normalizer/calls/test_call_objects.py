@@ -138,9 +138,7 @@ _FORMS = ("{}", "<tool_call>{}</tool_call>", "[TOOL_CALLS][{}]", '{{"toolCalls":
         ('"arguments": {"title": "a"}, "function": "drop"', {"title": "a"}, ["names_disagree"]),
     ],
 )
-def test_what_stands_beside_the_arguments_is_never_lost_in_silence(
-    form: str, written: str, arguments: dict[str, Any], repairs: list[str]
-) -> None:
+def test_keys_beside_the_arguments_are_recorded(form: str, written: str, arguments: dict[str, Any], repairs: list[str]) -> None:
     (call,) = read_every_way(form.format(f'{{"name": "note", {written}}}'), _NOTE, chunkings=2).tool_calls
     assert (call.name, call.arguments) == ("note", arguments)
     assert [repair.kind for repair in call.repairs if repair.safety == "guess"] == repairs
@@ -157,7 +155,7 @@ def test_what_stands_beside_the_arguments_is_never_lost_in_silence(
         '"arguments": {"title": "a"}, "function": "note", "tool": "a server of ours"',
     ],
 )
-def test_what_says_nothing_more_about_the_arguments_is_no_guess(written: str) -> None:
+def test_keys_that_repeat_the_arguments_are_no_guess(written: str) -> None:
     (call,) = read_every_way(f'<tool_call>{{"name": "note", {written}}}</tool_call>', _NOTE, chunkings=2).tool_calls
     assert (call.name, call.arguments) == ("note", {"title": "a"})
     assert all(repair.safety == "lossless" for repair in call.repairs)
@@ -177,7 +175,7 @@ def test_in_a_list_of_calls_by_their_names_one_known_name_is_enough(order: int, 
 
 
 @pytest.mark.parametrize("other", ["5", '{"a": 1}', '{"a": {}, "b": {}}', '"ping"'])
-def test_what_is_no_call_in_such_a_list_stays_content(other: str) -> None:
+def test_other_items_of_such_a_list_stay_content(other: str) -> None:
     envelope = read_every_way(f'[{{"get_weather": {{"city": "Oslo"}}}}, {other}]', chunkings=2)
     assert [call.name for call in envelope.tool_calls] == ["get_weather"]
     assert (envelope.content, envelope.near_misses) == (other, [])

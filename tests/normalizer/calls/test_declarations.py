@@ -63,7 +63,7 @@ def test_a_declaration_is_an_echo(declared: dict[str, Any], wrapper: str) -> Non
     assert read_every_way(wrapper.replace("{}", json.dumps(declared)), _TOOLS, chunkings=1).tool_calls == []
 
 
-def test_a_schema_alone_is_told_as_a_definition() -> None:
+def test_a_lone_schema_is_a_definition() -> None:
     envelope = read_every_way('<tool_call>{"name": "ping", "inputSchema": {}}</tool_call>', _TOOLS)
     assert [miss.reason for miss in envelope.near_misses] == ["definition"]
 

@@ -222,7 +222,7 @@ def test_data_between_calls_stays_content() -> None:
         '<function=parallel>{"tool_uses": [CALL], "note": "keep"}</function>',
     ],
 )
-def test_what_stands_beside_calls_and_is_not_read_is_recorded(text: str) -> None:
+def test_unread_keys_beside_calls_are_recorded(text: str) -> None:
     envelope = read_every_way(text.replace("CALL", _CALL))
     (call,) = envelope.tool_calls
     assert call.arguments == {"city": "Oslo"}

@@ -81,7 +81,7 @@ def test_first_type_that_converts(text: str, types: tuple[str, ...], value: Any)
         (".5", ("number",), 0.5, ["number_notation"]),
     ],
 )
-def test_repairs_are_told(text: str, types: tuple[str, ...], value: Any, kinds: list[str]) -> None:
+def test_repairs_are_returned(text: str, types: tuple[str, ...], value: Any, kinds: list[str]) -> None:
     converted, repairs = typed_by(text, types)
     assert (converted, [repair.kind for repair in repairs]) == (value, kinds)
 

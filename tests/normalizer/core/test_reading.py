@@ -20,7 +20,7 @@ def _is_reading(node: ast.expr) -> bool:
 
 
 def _is_part(node: ast.expr) -> bool:
-    """Is it a reading, or what it has (`reading.looks`)? The text it reads is the engine's to feed."""
+    """Is it a reading, or what it has (`reading.backtrack_budget`)? The text it reads is the engine's to feed."""
     return _is_reading(node) or (isinstance(node, ast.Attribute) and node.attr != "src" and _is_part(node.value))
 
 
@@ -85,7 +85,7 @@ def _stores(tree: ast.AST) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", _MODULES, ids=lambda path: str(path.relative_to(_NORMALIZER)))
-def test_nobody_stores_an_attribute_of_a_reading(path: Path) -> None:
+def test_no_module_sets_an_attribute_of_a_reading(path: Path) -> None:
     if path.relative_to(_NORMALIZER).parts[0] == "notations":
         pytest.skip("knows no reading of a reply; what is called so there is what a notation read")
     tree = ast.parse(path.read_text("utf-8"))
@@ -96,18 +96,18 @@ def test_nobody_stores_an_attribute_of_a_reading(path: Path) -> None:
     "text",
     [
         "reading.cut = True",
-        "reading.looks.spent += 1",
+        "reading.backtrack_budget.spent += 1",
         "self._reading.done = 3",
         "del reading.cut",
         "setattr(reading, 'cut', True)",
         "delattr(self._reading, 'cut')",
         "x = reading\nx.cut = True",
         "inner = self._reading\ninner.cut = True",
-        "text, inner = self.text, self._reading\ninner.looks.spent = 1",
+        "text, inner = self.text, self._reading\ninner.backtrack_budget.spent = 1",
         "reading.repairs.append(1)",
         "reading.pieces[-1] = piece",
         "found = reading.repairs\nfound.extend(more)",
     ],
 )
-def test_a_store_is_seen(text: str) -> None:
+def test_the_check_finds_an_assignment(text: str) -> None:
     assert list(_stores(ast.parse(text)))

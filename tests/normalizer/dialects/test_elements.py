@@ -90,7 +90,7 @@ def test_it_is_recorded_beside_parameters_too() -> None:
     assert (call.arguments, [repair.path for repair in call.repairs]) == (WANTED, ["mood"])
 
 
-def test_attributes_of_a_tag_that_is_all_are_arguments_when_tools_are_not_told() -> None:
+def test_attributes_of_a_lone_tag_are_arguments_of_an_unknown_tool() -> None:
     assert calls('<tool_call name="f" a="1" b="x y"/>', None) == [("f", {"a": "1", "b": "x y"})]
 
 
@@ -164,7 +164,7 @@ def test_other_markup_is_content(text: str, reason: str | None) -> None:
 @pytest.mark.parametrize(
     "text", ["<tool><name>hammer</name></tool>", '<call name="home"></call>', '<action name="x">{"a": 1}</action>']
 )
-def test_common_words_say_nothing_when_tools_are_not_told(text: str) -> None:
+def test_common_words_are_no_calls_of_unknown_tools(text: str) -> None:
     envelope = read_every_way(text, None)
     assert (envelope.tool_calls, envelope.content) == ([], text)
 
@@ -177,7 +177,7 @@ def test_a_cut_call_is_incomplete(word: str, end: int) -> None:
     assert not call.complete
 
 
-def test_values_are_told_as_they_come() -> None:
+def test_values_are_emitted_as_they_arrive() -> None:
     normalizer = Normalizer(TOOLS)
     events = normalizer.feed('<tool_use name="get_weather"><arguments><city>Oslo is the capital of')
     assert [event.name for event in events if isinstance(event, ToolCallStarted)] == ["get_weather"]

@@ -63,7 +63,7 @@ def test_a_frame_behind_the_answer_still_calls(frame: str) -> None:
 
 
 @pytest.mark.parametrize("frame", ["harmony", "kimi_k3", "inkling"])
-def test_what_stands_behind_a_framed_call_is_no_call(frame: str) -> None:
+def test_text_behind_a_framed_call_is_no_call(frame: str) -> None:
     rest = '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>'
     envelope = read_every_way(_BEHIND[frame] + rest)
     assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
@@ -122,7 +122,7 @@ _ANSWERED = {
 
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "glm45", "anthropic_function_calls", "bare_json", "mistral_v11"])
 @pytest.mark.parametrize("frame", _ANSWERED)
-def test_what_stands_before_the_first_frame_is_no_call(frame: str, name: str) -> None:
+def test_text_before_the_first_frame_is_no_call(frame: str, name: str) -> None:
     written = DIALECTS[name].write(_CALLS)
     envelope = read_every_way(f"{written}\n{_ANSWERED[frame]}", chunkings=3)
     assert envelope.tool_calls == []

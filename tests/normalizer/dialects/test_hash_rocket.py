@@ -13,7 +13,7 @@ def written(options: str) -> str:
     return f'[TOOL_CALL]\n{{tool => "get_weather", args => {{\n{options}}}}}\n[/TOOL_CALL]'
 
 
-def test_what_is_told_joins_to_the_arguments() -> None:
+def test_deltas_join_to_the_arguments() -> None:
     """Asserted by the helper for every cut."""
     envelope = read_every_way(written('--city "Oslo \\"S\\" \\u00e5"\n--days 3\n--tags [1, {"a": "b"}]\n--more two words\n'))
     assert [call.arguments for call in envelope.tool_calls] == [
@@ -31,7 +31,7 @@ def test_what_is_told_joins_to_the_arguments() -> None:
         ('--days 3\n--tags {"a": ', ', "days": 3'),
     ],
 )
-def test_as_much_as_is_certain_is_told_at_once(options: str, told: str) -> None:
+def test_certain_text_is_emitted_at_once(options: str, told: str) -> None:
     normalizer = Normalizer(TOOLS)
     text = written(f'--more "{"x" * 64}"\n{options}').removesuffix("}}\n[/TOOL_CALL]")
     events = [event for character in text for event in normalizer.feed(character)]

@@ -142,7 +142,7 @@ def test_inner_values_have_the_types_of_the_inner_schema() -> None:
         ("title: a\n---\ntitle: b", {"title": "a\n---\ntitle: b\n"}, "guess"),
     ],
 )
-def test_what_yaml_does_not_say_is_recorded(body: str, given: dict[str, Any], safety: str) -> None:
+def test_text_that_is_no_yaml_is_recorded(body: str, given: dict[str, Any], safety: str) -> None:
     assert arguments(body, "save_note") == given
     repairs = normalize(f"<save_note>\n{body}\n</save_note>", TOOLS).tool_calls[0].repairs
     assert safety in {repair.safety for repair in repairs}
@@ -224,7 +224,7 @@ def test_the_wrapper_types_values_and_peels_the_name() -> None:
     assert (call.name, call.arguments) == ("functions.book_room", {"room": "a", "seats": 3})
 
 
-def test_what_is_too_deep_is_not_followed() -> None:
+def test_nesting_beyond_the_limit_is_not_read() -> None:
     tools = ToolSet([tool("f", x="object", y="string")])
     for deep in ("[" * 5000 + "]" * 5000, "{a: " * 20 + "}" * 20):
         (call,) = normalize(f"<f>\nx: {deep}\n</f>", tools, limits=Limits(depth=16)).tool_calls
@@ -271,7 +271,7 @@ def test_lines_that_the_next_call_ends_may_have_been_cut(text: str) -> None:
 
 
 @pytest.mark.parametrize("beside", ["text: b", "parameters:\n  text: b", "title: b"])
-def test_what_stands_beside_the_key_of_all_arguments_is_recorded(beside: str) -> None:
+def test_text_beside_the_key_of_all_arguments_is_recorded(beside: str) -> None:
     text = f"<tool_call>\nname: save_note\narguments:\n  title: a\n{beside}\n</tool_call>"
     (call,) = read_every_way(text, TOOLS).tool_calls
     assert call.arguments == {"title": "a"}

@@ -57,7 +57,7 @@ def test_other_text_holds_none(text: str) -> None:
     "text",
     ["a[i] and b[i - 1] of [a, b), note [3], f(x) = {x | x < b}, {curly}", "[ok] [12] [a, b, c] {word}, {x in y}"],
 )
-def test_what_prose_and_mathematics_put_in_brackets_is_none(text: str) -> None:
+def test_brackets_of_prose_and_mathematics_are_no_candidates(text: str) -> None:
     assert [at for at in found(text, None) if text[at] in "[{"] == []
 
 
@@ -78,7 +78,7 @@ def test_what_prose_and_mathematics_put_in_brackets_is_none(text: str) -> None:
         "{a ",
     ],
 )
-def test_what_looks_like_it_and_may_be_a_call_is_one(text: str) -> None:
+def test_brackets_that_may_be_a_call_are_candidates(text: str) -> None:
     text = f"is {text}"
     assert max(text.find("["), text.find("{")) in found(text)
 
@@ -96,7 +96,7 @@ def test_after_a_header_every_brace_is_one() -> None:
     assert found("x){ from ){") == []
 
 
-def test_what_may_still_become_an_opener_is_one() -> None:
+def test_an_incomplete_opener_is_a_candidate() -> None:
     for text in ("a <", "a <tool", "a </", "a [", "a ]<"):
         assert found(text)
 

@@ -53,7 +53,7 @@ def test_brackets_that_came_to_nothing_are_passed_over_and_markers_are_not() -> 
 
 
 @pytest.mark.parametrize("looks", [0, 60, 400])
-def test_what_is_passed_over_does_not_depend_on_the_cut(looks: int) -> None:
+def test_skipped_text_does_not_depend_on_the_cut(looks: int) -> None:
     for sample in samples("catalogue")[::7]:
         text = f"\n{{\n[x\n{{'a'}} {sample.text}\n{{ {sample.text}"
         read_every_way(text, sample.toolset, finish_reason=sample.finish, chunkings=2, limits=Limits(looks=looks))
@@ -118,7 +118,7 @@ def told(text: str) -> list[NormalizerEvent]:
     return [event for character in text for event in normalizer.feed(character)] + normalizer.finish()
 
 
-def test_prose_is_told_as_it_comes_and_a_call_in_it_is_found() -> None:
+def test_prose_is_emitted_as_it_arrives_and_a_call_in_it_is_found() -> None:
     text = "Let me see (it takes 3 steps, as in [1]).\nOne moment, please: " + CALL
     events = told(text)
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == text.removesuffix(CALL).rstrip()
@@ -128,7 +128,7 @@ def test_prose_is_told_as_it_comes_and_a_call_in_it_is_found() -> None:
 
 
 @pytest.mark.parametrize("opener", ["<tool_call>", "[TOOL_CALLS]", "<|tool_call_start|>", "◁think▷", "<seed:tool_call>"])
-def test_an_opener_that_has_begun_is_not_told(opener: str) -> None:
+def test_an_incomplete_opener_is_not_emitted(opener: str) -> None:
     """Cut anywhere: what may become an opener waits."""
     for cut in range(1, len(opener)):
         normalizer = Normalizer(TOOLS)
@@ -136,7 +136,7 @@ def test_an_opener_that_has_begun_is_not_told(opener: str) -> None:
         assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "Well, then."
 
 
-def test_what_sleeps_wakes_for_a_closer_that_comes_in_pieces() -> None:
+def test_a_waiting_reader_resumes_for_a_closer_in_pieces() -> None:
     text = '<invoke name="get_weather"><city>Oslo</city> and so on'
     deltas = "".join(event.json for event in told(text) if isinstance(event, ArgumentsDelta))
     assert deltas.startswith('{"city": "Oslo"')

@@ -258,7 +258,7 @@ def test_arguments_written_otherwise_change_nothing(name: str) -> None:
             same(text.replace(as_json({"city": "second"}), arguments))
 
 
-def test_what_is_no_plain_call_is_the_engines() -> None:
+def test_the_engine_reads_calls_that_are_not_plain() -> None:
     unknown: list[Calls] = [[("get_time", {})], [THREE[0], ("get_time", {"city": "Rome"})], [("get_weather", {"properties": {}})]]
     limits = (*(Limits(calls=count) for count in (1, 2, 3)), Limits(arguments=50), Limits(name=5), Limits(depth=3))
     for name in ROWS:
@@ -270,7 +270,7 @@ def test_what_is_no_plain_call_is_the_engines() -> None:
             same(text, limits=limit)
 
 
-def test_what_tags_cannot_say_plainly_is_the_engines() -> None:
+def test_the_engine_reads_values_that_tags_cannot_hold_plainly() -> None:
     text = written("minimax_m2", [("get_weather", GIVEN)])[0]
     assert taken(text)
     assert taken(text.replace("Baden > Baden", "\n\nBaden\n"))

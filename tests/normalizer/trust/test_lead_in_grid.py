@@ -55,12 +55,12 @@ def test_what_a_lead_in_makes_of_a_call(kind: str, language: str, form: str) -> 
 
 
 @pytest.mark.parametrize(("kind", "language"), CELLS)
-def test_the_same_however_it_is_cut(kind: str, language: str) -> None:
+def test_the_result_does_not_depend_on_the_cut(kind: str, language: str) -> None:
     read_every_way(f"{_sentences(kind, language)[0]}\n\n{TAG}\n\nThat is all.", chunkings=2)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_replies_that_mean_their_call(language: str, form: str) -> None:
+def test_calls_that_are_meant(language: str, form: str) -> None:
     found = {text: _found(text.replace("{}", FORMS[form])) for text in WANTED[language]}
     assert found == dict.fromkeys(found, "call")

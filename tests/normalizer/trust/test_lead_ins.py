@@ -90,7 +90,7 @@ def test_a_call_behind_other_sentences_may_be_meant(sentence: str) -> None:
         ("예를 들면 이렇게 설명하겠습니다:", "example"),
     ],
 )
-def test_which_kind_wins(sentence: str, kind: str | None) -> None:
+def test_the_kind_of_a_lead_in_that_wins(sentence: str, kind: str | None) -> None:
     assert kind_of(sentence) == kind
 
 

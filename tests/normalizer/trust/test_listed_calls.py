@@ -94,10 +94,10 @@ def test_words_of_its_own_end_the_list(lead: str, between: str) -> None:
         " # one\n",
     ],
 )
-def test_what_only_parts_two_items(between: str) -> None:
+def test_text_that_only_separates_two_items(between: str) -> None:
     assert goes_on_as_list(between)
 
 
 @pytest.mark.parametrize("between", ["\nNow:\n", "\n- I delete Paris: ", "\nnot\n", "\n<b>now</b> ", "\n" + "- " * 200 + "x"])
-def test_what_says_something(between: str) -> None:
+def test_text_that_ends_a_list(between: str) -> None:
     assert not goes_on_as_list(between)

@@ -310,7 +310,7 @@ def test_react_steps(text: str, found: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["<code>{}</code>", "<q>{}</q>", "<example>\n{}\n</example>"])
-def test_an_element_that_is_a_tool_shows_nothing(mark: str) -> None:
+def test_an_element_named_like_a_tool_is_no_code(mark: str) -> None:
     tools = ToolSet([tool("get_weather", ["city"], city="string"), tool("code"), tool("q"), tool("example")])
     text = f"Now.\n{mark.replace('{}', FORMS['tag'])}"
     envelope = read_every_way(text, tools)
@@ -318,7 +318,7 @@ def test_an_element_that_is_a_tool_shows_nothing(mark: str) -> None:
     assert not envelope.near_misses
 
 
-def test_all_that_follows_what_is_shown_is_shown() -> None:
+def test_calls_behind_an_example_are_content() -> None:
     text = f"Example:\n{FORMS['tag']}\n{FORMS['tag']}, {FORMS['tag']}"
     envelope = read_every_way(text)
     assert not envelope.tool_calls
@@ -326,7 +326,7 @@ def test_all_that_follows_what_is_shown_is_shown() -> None:
     assert [call.name for call in read_every_way(f"{text}\n\nI'll ask now:\n{FORMS['tag']}").tool_calls] == ["get_weather"]
 
 
-def test_all_that_follows_a_guess_is_one() -> None:
+def test_calls_behind_a_guess_are_guesses() -> None:
     calls = read_every_way(f"For example:\n{FORMS['tag']}\n{FORMS['tag']}").tool_calls
     assert [[repair.kind for repair in call.repairs] for call in calls] == [["example_lead_in"], ["example_lead_in"]]
 
@@ -365,7 +365,7 @@ def test_a_call_with_words_before_it_on_its_line_is_finished_with_the_line() -> 
     assert [ToolCallFinished in events for events in kinds] == [False] * 5 + [True, False, False]
 
 
-def test_nothing_is_heard_of_a_call_that_a_quotation_may_hold() -> None:
+def test_a_call_that_may_be_quoted_emits_no_events() -> None:
     told = _events(["You wrote “", FORMS["tag"], " for", "” it.\n\n"])
     assert not any(isinstance(event, ToolCallStarted | ToolCallFinished) for events in told for event in events)
     told = _events(["You wrote “", FORMS["tag"], " for", "\n\nthat."])
@@ -373,7 +373,7 @@ def test_nothing_is_heard_of_a_call_that_a_quotation_may_hold() -> None:
     assert heard == [[], [], [], [ToolCallStarted, ToolCallFinished], []]
 
 
-def test_a_quotation_holds_text_back_only_so_far() -> None:
+def test_a_quotation_delays_text_only_up_to_a_limit() -> None:
     told = _events(["You wrote “", FORMS["tag"], " for " + "long " * 600, "more"])
     assert any(isinstance(event, ToolCallFinished) for event in told[2])
 

@@ -112,7 +112,7 @@ async def test_html_instead_of_json(adapter: LiteLLMAdapter, provider: str) -> N
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("provider", PROVIDERS)
-async def test_nobody_listens(adapter: LiteLLMAdapter, provider: str) -> None:
+async def test_without_a_listener_no_events_are_built(adapter: LiteLLMAdapter, provider: str) -> None:
     with WireServer([]) as server:
         endpoint = endpoint_at(server, provider)
     place = re.escape(f"{provider}/{endpoint.model} at http://127.0.0.1")

@@ -40,7 +40,7 @@ def kinds(envelope: Envelope) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("value", ["", "North", "North pier\n"])
 @pytest.mark.parametrize("opened", OPEN.values(), ids=OPEN)
-def test_a_call_that_was_begun_again_is_not_whole(opened: str, value: str) -> None:
+def test_a_restarted_call_is_incomplete(opened: str, value: str) -> None:
     envelope = read((opened + value) * 2)
     assert envelope.tool_calls
     assert not any(call.complete for call in envelope.tool_calls)

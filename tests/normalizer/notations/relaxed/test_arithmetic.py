@@ -40,7 +40,7 @@ def test_it_is_computed(token: str, written: str) -> None:
         *["", "7 // 2", "7 % 2", "1 - x", "1*" * 200 + "1"],
     ],
 )
-def test_what_is_no_sum_or_has_no_value(token: str) -> None:
+def test_text_that_is_no_sum_or_has_no_value(token: str) -> None:
     assert value(token) is None
 
 

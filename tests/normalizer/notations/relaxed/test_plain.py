@@ -120,7 +120,7 @@ def test_plain_calls(text: str, arguments: dict[str, Any], monkeypatch: pytest.M
         *("(a=1", "(a='x)", "(a=1_000)", "(a=0x1F)", "(a=true)", "(a=1 # one\n)", "(a='\\u00e9')", "(**{'a': 1})", "(a=1e999)"),
     ],
 )
-def test_what_needs_the_whole_reader(text: str) -> None:
+def test_text_that_needs_the_full_reader(text: str) -> None:
     assert plain_arguments(text, 0) is None
 
 

@@ -197,14 +197,14 @@ CUT: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("text", "value"), CUT)
-def test_cut_text_gives_what_came_whole(text: str, value: Any) -> None:
+def test_cut_text_gives_its_complete_parts(text: str, value: Any) -> None:
     reading = read(text, cut=True)
     assert (reading.value, reading.complete, reading.error) == (value, False, None)
     assert worst(reading) == "truncated"
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "b":', '{"a": 1, "b"', '{"a": "hel', '{"a": fals', '{"a": 1, "b'])
-def test_what_is_plainly_cut_is_never_complete(text: str) -> None:
+def test_cut_text_is_never_complete(text: str) -> None:
     reading = read(text, cut=False)
     assert not reading.complete
     assert worst(reading) == "truncated"
@@ -239,7 +239,7 @@ def test_notations_are_recorded_once_and_edits_each_time() -> None:
     ]
 
 
-def test_a_bare_word_is_told_from_bare_text() -> None:
+def test_a_bare_word_differs_from_bare_text() -> None:
     """A word under a string schema can only be that string; text that runs over a comma may have swallowed a member."""
     reading = read("{a: Paris, b: Paris, France, c: [x, y]}")
     assert reading.value == {"a": "Paris", "b": "Paris, France", "c": ["x", "y"]}
@@ -251,7 +251,7 @@ def test_a_bare_word_is_told_from_bare_text() -> None:
     ]
 
 
-def test_anything_may_follow_when_no_end_is_told() -> None:
+def test_anything_may_follow_without_an_end() -> None:
     text = "see {'a': 'x'}, 'b' and {'c': 1}"
     reading = read_relaxed(text, 4)
     assert (reading.value, reading.end) == ({"a": "x"}, 14)

@@ -59,14 +59,14 @@ def test_prose_is_no_value(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"delete": fals', '{"confirm": t', '{"a": 1, "b":', '{"amount": 100'])
-def test_what_was_cut_is_not_invented(text: str) -> None:
+def test_missing_text_is_not_invented(text: str) -> None:
     reading = read_json(text, cut=True)
     assert not reading.complete
     assert reading.values in ([{}], [{"a": 1}])
 
 
 @pytest.mark.parametrize("word", ["+49 170 123", "$5", "50%", "00501", "12/25/2024", "1.2.3"])
-def test_what_is_no_number_is_no_number(word: str) -> None:
+def test_text_that_is_no_number(word: str) -> None:
     reading = read_json('{"a": ' + word + "}")
     assert reading.values == [{"a": word}]
     assert not runs(reading)
@@ -95,5 +95,5 @@ def test_merged_arguments_are_unreadable() -> None:
 
 
 @pytest.mark.parametrize("text", ["{'" + '""\n"' + "```json[```", "[" * 100_000, '{"a": "' + "x," * 50_000])
-def test_what_crashed_others(text: str) -> None:
+def test_text_that_crashed_other_readers(text: str) -> None:
     assert not runs(read_json(text))
