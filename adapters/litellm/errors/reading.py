@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from llmcore.adapters.base import Capabilities, ModelCall
-from llmcore.adapters.capabilities.facts import most_tools
+from llmcore.adapters.capabilities.facts import tool_limit_fact
 from llmcore.adapters.litellm.errors.callers import SENTENCE, callers_own
 from llmcore.adapters.litellm.errors.exceptions import (
     Answered,
@@ -334,7 +334,7 @@ def _most_tools(phrase: str, call: ModelCall | None) -> Iterator[str]:
     number = re.findall(r"\d+", phrase)
     most = int(number[-1]) if number else 1
     if call is not None and 0 < most < len(output_tools(call, output_plan(call, call.capabilities or Capabilities()))):
-        yield most_tools(most)
+        yield tool_limit_fact(most)
 
 
 def _denied(sentence: str, call: ModelCall | None) -> Iterator[list[str]]:

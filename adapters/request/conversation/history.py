@@ -27,7 +27,7 @@ _MAX_ID = 256
 """The most characters of a call's id. A longer id would be sent twice in every later request."""
 _MAX_ID_SHOWN = 64
 _MAX_TEXT_SHOWN = 200
-NO_RESULT = "No result: what became of this call is not told. It may have used effect, or not have been run at all."
+NO_RESULT = "No result: what became of this call is not told. It may have taken effect, or not have been run at all."
 _EARLIER_START = "(The conversation began before this.)"
 
 B = TypeVar("B", bound=Block)

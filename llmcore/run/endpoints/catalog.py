@@ -12,7 +12,7 @@ from typing import Any
 from llmcore.adapters.base import OWN_ADAPTER, Adapter, Capabilities, Endpoint
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.capabilities.beliefs import Beliefs, Layer, beliefs_of
-from llmcore.adapters.capabilities.known import given
+from llmcore.adapters.capabilities.known import known_fields
 from llmcore.adapters.litellm.usage import cost_of
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.names import check_provider_names
@@ -123,9 +123,9 @@ class Catalog:
         """The same with the source of each belief."""
         endpoint, can = config.endpoint, self.can(config)
         own = self._by_alias.get(config.alias)
-        layers: list[Layer] = [] if own is None else [("adapter", given(_adapter_facts(own, endpoint)))]
+        layers: list[Layer] = [] if own is None else [("adapter", known_fields(_adapter_facts(own, endpoint)))]
         layers += self.store.layers(endpoint)
-        layers.append(("registry", given(config.told)))
+        layers.append(("registry", known_fields(config.told)))
         if can.web_search is False and not provider_of(endpoint).searches_by:
             layers.append(("table", {"web_search": False}))
         return beliefs_of(endpoint, can, layers, self.store.unproven(endpoint))

@@ -134,7 +134,7 @@ def _neutralises(config: ModelConfig, endpoint: Endpoint) -> bool:
     """Are special tokens in the words of a request broken: as the registry says, else as the provider's row does?"""
     if config.neutralise_tokens is not None:
         return config.neutralise_tokens
-    return provider_of(endpoint).tokenises_words
+    return provider_of(endpoint).tokenizes_words
 
 
 def taught_dialect(can: Capabilities, config: ModelConfig) -> str:

@@ -106,7 +106,7 @@ class Run:
 
     async def _keep_up(self) -> None:
         """Take over what other processes learnt, which may tell that the model does not take this request."""
-        await self._machinery.catalog.store.keep_up(self._seconds_left())
+        await self._machinery.catalog.store.refresh_if_stale(self._seconds_left())
         self._model = chosen_again(self._machinery.catalog, self._chosen)
         self._check_price()
 
@@ -237,7 +237,7 @@ class Run:
                 await self._machinery.fallback.run(context, attempt.carry_out, self._watched(tell))
             except LLMCoreError as error:
                 failure = error
-            await store.tell(self._seconds_left())  # what failed may have taught most
+            await store.publish_if_needed(self._seconds_left())  # what failed may have taught most
             if failure is not None:
                 raise failure
             # Later turns stay with what worked.
