@@ -114,10 +114,10 @@ class _HistoryRepair:
             self._made.append(Message(role="user", content=[TextBlock(text=_EARLIER_START)]))
         self._made.append(message)
 
-    def _put_if_new(self, at: int, said: Message) -> None:
+    def _put_if_new(self, at: int, rest: Message) -> None:
         """Add the other content of a message with calls or results, unless it is redundant."""
-        if not self._is_redundant(at, said):
-            self._put(at, said)
+        if not self._is_redundant(at, rest):
+            self._put(at, rest)
 
     def _is_redundant(self, at: int, message: Message) -> bool:
         """Whether the message is empty, or repeats a system message."""
