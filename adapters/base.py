@@ -1,7 +1,7 @@
-"""What layer 1 offers to the layers above: one protocol, and the words it speaks.
+"""The interface of layer 1: the `Adapter` protocol and its data types.
 
-An adapter makes exactly one request per `complete` or `stream`; it never retries, never loops and never runs a tool. It
-raises only errors of `llmcore.types` (see `failures`).
+An adapter makes exactly one request per `complete` or `stream`. It never retries and never runs a tool. It raises only errors
+of `llmcore.types` (see `errors`).
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ __all__ = [
 
 NOTHING_SENT = "nothing was sent"
 IMPORTING = f"{NOTHING_SENT}, LiteLLM was being imported: await llmcore.warm_up() before the first run"
-"""The message of the `CancelledError` with which an adapter ends that was cancelled before its request went out."""
+"""The message of the `CancelledError` of an adapter that was cancelled before it sent its request."""
 PART_OF_MAX_TOKENS = "part of max_tokens"
-"""What is dropped where a request asks for more tokens than the model writes, or than its window has room for."""
+"""What is dropped if a request asks for more tokens than the model writes, or than its window still holds."""
 
 
 def _usable_key(key: SecretStr) -> SecretStr:
-    """Raises `ConfigError` for a key that no header can hold."""
+    """Raises `ConfigError` for a key that no header can contain."""
     check_header_value("api_key", key.get_secret_value())
     remember([key.get_secret_value()])
     return key
@@ -64,20 +64,20 @@ def _remembered(headers: dict[str, str]) -> dict[str, str]:
 
 
 ApiKey = Annotated[SecretStr, AfterValidator(_usable_key)]
-"""A key. `ConfigError` for one that cannot be sent: a line break from a file, a character that is no ASCII."""
+"""A key. Raises `ConfigError` for one that cannot be sent: with a line break from a file, or a non-ASCII character."""
 BaseUrl = Annotated[str, AfterValidator(checked_url), PlainSerializer(shown_url)]
-"""A server's URL, with http:// or https://. One with a user name, a password or a key is refused; parameters of its query are
+"""A server's URL with http:// or https://. A URL with a user name, a password or a key is refused. Its query parameters are
 not shown."""
 SecretHeaders = Annotated[Headers, AfterValidator(_remembered)]
-"""Headers as those of a request; from now on no log shows what they hold."""
+"""Headers of a request. Logs never show their values."""
 
 
 OWN_ADAPTER = frozenset({"custom", "fake", "replay"})
-"""Providers whose requests an adapter of the caller's makes; any model goes with them."""
+"""Providers whose requests the caller's adapter makes. They may have any model."""
 
 
 def urls_of_environment(provider: str) -> Iterator[str]:
-    """What `OPENAI_BASE_URL`, `GROQ_API_BASE` and their like say, in the order in which LiteLLM asks them."""
+    """Yield the values of `OPENAI_BASE_URL`, `GROQ_API_BASE` and the like, in LiteLLM's order."""
     prefix = provider.upper()
     for name in ("BASE_URL", "API_BASE"):
         if url := os.environ.get(f"{prefix}_{name}"):
@@ -85,8 +85,10 @@ def urls_of_environment(provider: str) -> Iterator[str]:
 
 
 class Prices(Value):
-    """US dollars per million tokens; None = unknown, never free. Raises `ConfigError` for an unknown field
-    and for anything but a finite number of at least 0."""
+    """US dollars per million tokens. None means unknown, never free.
+
+    Raises `ConfigError` for an unknown field, and for anything but a finite number of at least 0.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -97,12 +99,13 @@ class Prices(Value):
 
 
 class Endpoint(Value):
-    """One model at one place: what an adapter needs to reach it. Shown and dumped without secrets."""
+    """One model at one server: what an adapter needs to reach it. Shown and dumped without secrets."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     provider: str
-    """A name of the provider table (`adapters.providers.PROVIDERS`), LiteLLM's for a provider that has no row, or `custom`."""
+    """A name of the provider table (`adapters.providers.PROVIDERS`), LiteLLM's name for a provider without a row, or
+    `custom`."""
     model: str
     alias: str = ""
     api_key: ApiKey | None = Field(default=None, repr=False)
@@ -114,7 +117,7 @@ class Endpoint(Value):
 
     @property
     def key(self) -> str:
-        """What learnt capabilities are filed under: base URL (without its query) and model, for they belong to the endpoint,
+        """The key of learned capabilities: base URL (without its query) and model, since capabilities belong to the endpoint,
         not to the model."""
         place = self.place
         if "?" in place:
@@ -123,8 +126,8 @@ class Endpoint(Value):
 
     @property
     def place(self) -> str:
-        """Where it is, as it may be shown: the base URL, else the one that the environment names, which LiteLLM takes then, else
-        the provider's name."""
+        """The server in a form that may be shown: the base URL, else the environment's, which LiteLLM then uses, else the
+        provider's name."""
         if self.base_url:
             return shown_url(self.base_url)
         for url in () if self.provider in OWN_ADAPTER else urls_of_environment(self.provider):
@@ -133,7 +136,7 @@ class Endpoint(Value):
 
     @property
     def shown_url(self) -> str:
-        """The base URL as it may be shown; empty when there is none."""
+        """The base URL in a form that may be shown. Empty without one."""
         return shown_url(self.base_url) if self.base_url else ""
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
@@ -142,7 +145,7 @@ class Endpoint(Value):
 
 
 class Capabilities(Value):
-    """What an endpoint can do. None = unknown (treated optimistically), True/False = known."""
+    """What an endpoint can do. None means unknown, and is treated as True until refused."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -152,36 +155,36 @@ class Capabilities(Value):
     schema_with_tools: bool | None = None
     parallel_tools: bool | None = None
     tool_results: bool | None = None
-    """Results of native calls are taken back, as the wire has them; where not, `native_tools` is not asked for."""
+    """Whether the server accepts results of native calls. If not, `native_tools` is not used."""
     tool_choice_required: bool | None = None
     tool_choice_named: bool | None = None
     streaming: bool | None = None
     streaming_with_tools: bool | None = None
-    """Native tools are taken in a streamed request, too."""
+    """Whether native tools are accepted in a streamed request."""
     reasoning: bool | None = None
     images: bool | None = None
     web_search: bool | None = None
-    """The provider searches the web itself when `Request.allow_web_search` is set."""
+    """Whether the provider searches the web itself if `Request.allow_web_search` is set."""
     emits_text_calls: bool | None = None
-    """Known to write calls as text although native tools were offered: it is asked in the
-    `text` mode before `native_tools`, unless the registry gives an order of its own."""
+    """Whether the model is known to write calls as text although native tools are offered. The `text` mode then comes before
+    `native_tools`, unless the registry sets an order."""
     context_window: int | None = None
     max_output_tokens: int | None = None
     max_tools: int | None = None
     text_dialect: str = "hermes"
-    """The registry name of the text dialect this model's family writes best."""
+    """The registry name of the text dialect that this model's family writes best."""
     unsupported_parameters: frozenset[str] = frozenset()
-    """Request parameters (`temperature`, `stop`, ...) the endpoint is known to refuse; the adapter leaves them out."""
+    """Request parameters (`temperature`, `stop`, ...) that the endpoint is known to refuse. The adapter omits them."""
 
     def updated(self, other: Capabilities) -> Capabilities:
-        """These, with what `other` knows laid over them."""
+        """Return these with the known fields of `other` laid over them."""
         if not other.model_fields_set:
             return self
         return self.model_copy(update=other.model_dump(exclude_none=True, exclude_unset=True))
 
 
 class ModelCall(Value):
-    """One request, resolved: which endpoint, in which output mode, with what the prompt must teach."""
+    """One resolved request: its endpoint, its output mode, and what the prompt must describe."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -192,77 +195,77 @@ class ModelCall(Value):
     output_schema: JsonSchema | None = None
     """The JSON Schema of the typed final output, None for plain text.
 
-    How the model is asked for it is the adapter's choice (`output_tool.output_plan`): by `response_format`, or by a
-    tool called `final_result` (in every mode where tools are offered as well): a call of that name holds the final
-    output.
+    The adapter decides how to request it (`request.output.output_plan`): by `response_format`, or by a tool called
+    `final_result`, whose call holds the final output. If tools are offered too, it is the tool.
     """
     capabilities: SkipValidation[Capabilities | None] = None
-    """What the endpoint can do, as whoever made the call knows it, the registry's word included; None = the adapter's own
-    knowledge."""
+    """What the endpoint can do, as the caller knows it, including the registry. None: the adapter's own knowledge."""
     writer: SkipValidation[CallWriter | None] = None
-    """Writes example calls and history calls as text in the prompted modes; None in native mode."""
+    """Writes example calls and history calls as text in the prompted modes. None in native mode."""
     streamed: bool = False
-    """It is made by `stream`, not by `complete`."""
+    """Whether `stream` makes the request, not `complete`."""
     strict_json_instructions: bool = False
     reasoning_open: bool = False
-    """The user says that the model's chat template opens the reasoning, so that replies start inside it."""
+    """Whether the user says that the model's chat template opens the reasoning, so that replies start inside it."""
     neutralise_tokens: bool = False
-    """Special tokens in the request's words are broken before it reaches the adapter, and restored in the reply."""
+    """Whether special tokens in the request's words are broken before it reaches the adapter, and restored in the reply."""
     text_calls: TextCalls = "standard"
-    """Which calls in the text of the reply count."""
+    """Which calls in the reply's text count."""
     own_dialects: frozenset[str] | None = None
-    """The dialects of a model that answers with native calls. A call in another one is a guess unless it is the whole message.
-    None = nothing is known of the endpoint."""
+    """The dialects of a model that answers with native calls. A call in another dialect is a guess unless it is the whole
+    message. None: nothing is known of the endpoint."""
     enforce_limits: bool = False
-    """Refuse tools over the unverified limits as well, which otherwise only warn."""
+    """Whether to refuse tools over the unverified limits too, which otherwise only warn."""
     timeout: float = 60.0
-    """Seconds for each read, so between two pieces of a stream; deadlines over the whole call are the caller's."""
+    """Seconds for each read, so also between two parts of a stream. Deadlines for the whole call are the caller's."""
     first_token_timeout: float | None = None
-    """Seconds until a stream's first piece that says something; None = each read has `timeout`, also the first."""
+    """Seconds until a stream's first content. None: `timeout` applies to the first read too."""
     call_id: str = ""
     reason: AttemptReason | None = None
-    """Why this request is made, for recordings; None = not told."""
+    """Why this request is made, for recordings. None if unknown."""
     detail: str = ""
-    """The same in words: the recorded problem behind `reason`. Empty where there is none, or it is not told."""
+    """The recorded problem behind `reason`. Empty if there is none or it is unknown."""
     refused: SkipValidation[Mapping[str, str]] = Field(default_factory=dict[str, str], repr=False, exclude=True)
-    """What was refused before in the same run, by `LLMCoreError.sent_as`, and in which words: none of it is sent again."""
+    """Requests refused before in the same run, by `LLMCoreError.sent_as`, with the refusal's message. None of them is sent
+    again."""
 
 
 @runtime_checkable
 class Adapter(Protocol):
-    """Layer 1's one protocol.
+    """The protocol of layer 1. An adapter may also have the following members.
 
-    An adapter may have a method `request_key(call) -> str` as well, the same for two calls that would make the same request: what
-    a server has refused is then never sent again in the same run, whichever mode it would be sent in.
+    `request_key(call) -> str` is equal for two calls that would send the same request. A refused request is then never sent
+    again in the same run, in any mode.
 
-    It may have a coroutine method `warm_up(call)`, which is awaited before each request. It does what has to be done once in a
-    process, and its time counts in no deadline. It raises as `complete` does.
+    `warm_up(call)` is a coroutine method that is awaited before each request. It does what must be done once per process, and
+    its time counts in no deadline. It raises the same errors as `complete`.
 
-    A test double that runs the test's own code says so by an attribute `lets_exceptions_through = True`: what it raises
-    that is no `LLMCoreError` ends the run as it is. Any other adapter's is an `InternalError`.
+    `lets_exceptions_through = True` marks a test double that runs the test's own code. What it raises that is no
+    `LLMCoreError` ends the run unchanged. Any other adapter's exception becomes an `InternalError`.
 
-    Each wait for an adapter is a task of its own, which is left behind if it goes on when the deadline has passed or the run is
-    cancelled. One that is known to end when it is cancelled spares that by an attribute `heeds_cancellation = True`.
+    `heeds_cancellation = True` marks an adapter that ends when it is cancelled. Otherwise each wait for it is a separate
+    task. If that continues after the deadline or a cancellation, the run abandons it.
     """
 
     @property
     def provider_id(self) -> str: ...
 
     def capabilities(self, endpoint: Endpoint) -> Capabilities:
-        """What is known of the endpoint without asking it: our table, then LiteLLM's."""
+        """Return what is known of the endpoint without a request: llmcore's table, then LiteLLM's."""
         ...
 
     async def complete(self, call: ModelCall) -> Reply:
-        """Make the request once. Raises an `LLMCoreError`; a reply's raw body is what the provider sent."""
+        """Make the request once. Raises an `LLMCoreError`. A reply's raw body is what the provider sent."""
         ...
 
     def stream(self, call: ModelCall) -> AsyncIterator[dict[str, Any] | str]:
-        """Make the request once, streamed: the provider's stream events (dicts) or text chunks, as they come.
+        """Make the request once, streamed. Yield the provider's stream events (dicts) or text chunks as they arrive.
 
-        The last thing yielded may be a `{"llmcore": {...}}` dict with what only the end tells: `usage` (a `Usage` as a dict)
-        and `ended` (True: the reply came to its own end). Events that hold no finish reason and no end mark of their wire
-        (`message_stop`, `"done": true`, ...) count as a stream that was cut, and nothing of it is used, unless `ended` is said;
-        say it only when the server did, as by `data: [DONE]`. Text chunks are trusted to be whole. Raises an `LLMCoreError`, a
-        `RemoteServerError` when the stream ended before its end. Closing the iterator closes the connection.
+        The last item may be a `{"llmcore": {...}}` dict with what only the end contains: `usage` (a `Usage` as a dict) and
+        `ended` (True: the reply is complete). Without a finish reason or an end mark of the wire format (`message_stop`,
+        `"done": true`, ...), dict events count as a cut stream, and nothing of it is used, unless `ended` is True. Set
+        `ended` only if the server ended the reply, as with `data: [DONE]`. Text chunks are trusted to be complete.
+
+        Raises an `LLMCoreError`; a `RemoteServerError` if the stream was cut. Closing the iterator closes the connection.
         """
         ...

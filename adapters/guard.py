@@ -1,5 +1,4 @@
-"""The switch that forbids real requests in this process, for test suites: whoever is about to reach a provider asks it
-first."""
+"""Forbids real requests in this process, for test suites. Whatever reaches a provider calls `check_requests_allowed` first."""
 
 from __future__ import annotations
 
@@ -8,22 +7,22 @@ from llmcore.types import ConfigError
 
 __all__ = ["RequestBlock", "check_requests_allowed"]
 
-_holding: list[RequestBlock] = []
+_active_blocks: list[RequestBlock] = []
 _lock = ForkSafeLock()
 
 
 class RequestBlock:
-    """Holds from its making until `release()` or the end of its `with` block, also when nobody keeps it. Blocks
-    nest."""
+    """Forbids real requests from its creation until `release()` or the end of its `with` block, even without a reference.
+    Blocks nest."""
 
     def __init__(self) -> None:
         with _lock:
-            _holding.append(self)
+            _active_blocks.append(self)
 
     def release(self) -> None:
-        """Allow what this block forbade; asking twice does no harm."""
+        """Allow what this block forbade. A second call has no effect."""
         with _lock:
-            _holding[:] = [block for block in _holding if block is not self]
+            _active_blocks[:] = [block for block in _active_blocks if block is not self]
 
     def __enter__(self) -> RequestBlock:
         return self
@@ -33,8 +32,8 @@ class RequestBlock:
 
 
 def check_requests_allowed(target: str) -> None:
-    """Raises `ConfigError` while a `RequestBlock` holds. `target` names the model for the message."""
-    if _holding:
+    """Raises `ConfigError` while a `RequestBlock` is active. `target` names the model in the message."""
+    if _active_blocks:
         raise ConfigError(
             f"a real request to {target} while block_model_requests() holds; give the orchestrator a FakeModel or a ReplayAdapter"
         )

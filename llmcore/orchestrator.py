@@ -410,7 +410,7 @@ class Orchestrator:
 
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop; share what was learnt and could not be shared before."""
-        await self._catalog.store.tell()
+        await self._catalog.store.publish_if_needed()
         for adapter in self._catalog.adapters:
             close = getattr(adapter, "close", None)
             if close is not None:

@@ -43,7 +43,7 @@ def providers(folder: Path) -> list[str]:
 
 def models(folder: Path) -> dict[str, list[str]]:
     table = json.loads((folder / "model_prices_and_context_window_backup.json").read_bytes())
-    wanted = {**WITHOUT_A_ROW, **{row.prefix: row.name for row in PROVIDERS.values() if row.names_of_models}}
+    wanted = {**WITHOUT_A_ROW, **{row.prefix: row.name for row in PROVIDERS.values() if row.model_names}}
     found: defaultdict[str, set[str]] = defaultdict(set)
     for name, entry in table.items():
         prefix = entry.get("litellm_provider")

@@ -118,11 +118,11 @@ class CallJudge:
         return updated(call, {"arguments": found[0], "repairs": [*call.repairs, found[1]]})
 
     def _coerced(self, index: int, call: ToolCall, tool: CompiledTool, schema: CompiledSchema) -> tuple[ToolCall, list[Problem]]:
-        settled = coerce(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
-        if settled.repairs:
-            repairs = [*call.repairs, *_with_doubtful_sums(settled.repairs, call.repairs)]
-            call = updated(call, {"arguments": settled.value, "repairs": repairs})
-        located = [updated(problem, {"call": index, "tool": tool.name}) for problem in settled.problems]
+        coerced = coerce(call.arguments, schema, strictness=self.strictness, wrapper=tool.name)
+        if coerced.repairs:
+            repairs = [*call.repairs, *_with_doubtful_sums(coerced.repairs, call.repairs)]
+            call = updated(call, {"arguments": coerced.value, "repairs": repairs})
+        located = [updated(problem, {"call": index, "tool": tool.name}) for problem in coerced.problems]
         return call, located[:MAX_PROBLEMS]
 
     def _admits(self, safety: str, tool: CompiledTool | None) -> bool:

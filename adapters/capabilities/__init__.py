@@ -1,7 +1,7 @@
-"""What an endpoint can do: told by the user, learnt at run time, or known beforehand (docs/capabilities.md).
+"""What endpoints can do: configured by the user, learned at run time, or known in advance (docs/capabilities.md).
 
-`store` is the one place that knows; `known` says what is known without asking, `facts` what can be learnt at all, `file_facts`
-and `redis_facts` share it with other processes.
+`store` combines these sources. `known` holds what is known in advance, and `facts` what can be learned. `file_facts` and
+`redis_facts` share facts with other processes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is believed of an endpoint, with the source of each belief: made when somebody asks, never for a request."""
+"""What llmcore believes of an endpoint, with the source of each belief. Computed on demand, never for a request."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from llmcore.support.values.copies import Value
 __all__ = ["Beliefs", "Layer", "Source", "ToolLimit", "beliefs_of"]
 
 Source = Literal["registry", "override", "learnt", "adapter", "table", "litellm", "default"]
-"""`registry`: the model's own settings. `override`: `CapabilityStore.override`. `learnt`: replies of the endpoint, or
-`record_success` and `record_failure`. `adapter`: an adapter of your own. `table`: llmcore's table of providers. `litellm`:
-LiteLLM's table of models. `default`: nobody knows it, and it is tried."""
+"""`registry`: the model's own settings. `override`: `CapabilityStore.override`. `learnt`: the endpoint's replies, or
+`record_success` and `record_failure`. `adapter`: your own adapter. `table`: llmcore's table of providers. `litellm`:
+LiteLLM's table of models. `default`: unknown, so it is tried."""
 
 Layer = tuple[Source, Mapping[str, Any]]
 """What one source says: the fields of `Capabilities` that it knows."""
@@ -26,9 +26,11 @@ _SEARCH = "web_search"
 
 
 class ToolLimit(Value):
-    """A bound that the provider sets on the tools of one request: so many `tools`, or `bytes` of their definitions. `enforced`:
-    it is verified, so more are refused before they are sent (for other limits `enforce_limits=True` says so). `source` says where
-    the figure is from."""
+    """A provider's limit on the tools of one request: a number of `tools`, or the `bytes` of their definitions.
+
+    If `enforced`, the limit is verified, and larger requests are refused before they are sent (`enforce_limits=True` does so
+    for other limits). `source` names where the figure comes from.
+    """
 
     what: Literal["tools", "bytes"]
     most: int
@@ -37,11 +39,11 @@ class ToolLimit(Value):
 
 
 class Beliefs(Capabilities):
-    """What llmcore believes of an endpoint. The fields of `Capabilities` hold the values that runs go by.
+    """What llmcore believes of an endpoint. The fields of `Capabilities` hold the values that runs use.
 
-    `sources` names the source of each of these fields, and of each refused parameter. `limits` are bounds on tools.
-    `system_tools` are the tools that the provider runs itself (`web_search`). `on_trial` are the beliefs that rest on one reply:
-    they are tried again after `CapabilityStore(trial=...)` seconds.
+    `sources` names the source of each field and of each refused parameter. `limits` are the limits on tools. `system_tools`
+    are tools that the provider runs itself (`web_search`). `on_trial` are beliefs that rest on one reply; they are tried
+    again after `CapabilityStore(trial=...)` seconds.
     """
 
     sources: Mapping[str, Source] = Field(default_factory=dict[str, Source])
@@ -51,7 +53,7 @@ class Beliefs(Capabilities):
 
 
 def beliefs_of(endpoint: Endpoint, believed: Capabilities, layers: Sequence[Layer], on_trial: Iterable[str]) -> Beliefs:
-    """The values believed, each with the most trusted of the layers (the least trusted stands first) that says so."""
+    """Return the believed values, each with the most trusted layer that says so. `layers` begins with the least trusted."""
     values = {name: getattr(believed, name) for name in Capabilities.model_fields}
 
     def source_of(name: str) -> Source:

@@ -1,6 +1,6 @@
-"""What can be learnt of an endpoint: the names, one fact, and the interface through which processes share facts.
+"""What can be learned of an endpoint: the names of facts, one fact, and the interface by which processes share facts.
 
-A fact is a yes or a no about one capability or one request parameter, with the time at which it was learnt, and whether it was
+A fact is True or False for one capability or request parameter. It holds the time at which it was learned, and whether it was
 seen more than once. Nothing else is shared: no prompt, no reply, no key.
 """
 
@@ -15,30 +15,30 @@ from llmcore.adapters.base import Capabilities
 from llmcore.types import ConfigError
 
 __all__ = [
-    "AHEAD",
     "DAY",
     "LEARNABLE",
+    "MAX_CLOCK_SKEW",
     "PARAMETERS",
     "TRIAL",
     "Fact",
     "SharedFacts",
     "check_name",
-    "doubt_of",
-    "doubted_in",
+    "doubt_fact",
+    "doubted_capability",
     "fact_of",
     "is_learnable",
-    "most_tools",
+    "tool_limit_fact",
     "tool_limit_of",
 ]
 
 DAY = 86_400.0
 TRIAL = 300.0
-"""Seconds for which what one refusal taught is believed; then it is tried again, and what is refused again is proven."""
-AHEAD = 300.0
-"""Seconds by which the clock of another process may be ahead. What is from later times was written by a broken clock, or not by
-us: it is not believed, and gives way to any fact."""
+"""Seconds for which a single refusal is believed. Then it is tried again; a second refusal proves it."""
+MAX_CLOCK_SKEW = 300.0
+"""Seconds by which another process's clock may be ahead. A fact from a later time has a wrong clock or another writer, so it
+is ignored, and any other fact replaces it."""
 LEARNABLE = frozenset(name for name, field in Capabilities.model_fields.items() if field.annotation == (bool | None))
-"""The yes/no capabilities."""
+"""The capabilities that are True or False."""
 PARAMETERS = frozenset(
     {
         "cache_control",
@@ -65,15 +65,20 @@ PARAMETERS = frozenset(
         "user",
     }
 )
-"""The request parameters that an endpoint may refuse by themselves; such a one is in `Capabilities.unsupported_parameters`.
-`tool_choice`: any at all, `none` among them (forced ones are the capabilities `tool_choice_required` and `tool_choice_named`).
-`system_place`: a system message elsewhere than at the start. `usage`: by it OpenRouter is asked for the cost.
-Names that are joined by `+` are parts of a request that are refused together: each alone is taken."""
+"""The request parameters that an endpoint may refuse alone; a refused one is in `Capabilities.unsupported_parameters`.
+
+`tool_choice` is any tool choice, including `none` (forced ones are the capabilities `tool_choice_required` and
+`tool_choice_named`). `system_place` is a system message after the start. `usage` asks OpenRouter for the cost. Names joined
+by `+` are parts that are refused together, although each alone is accepted.
+"""
 
 
 class Fact(NamedTuple):
-    """One thing learnt of an endpoint. `learnt_at` is wall-clock time in seconds, so that processes can compare. `proven`: it is
-    believed until it is forgotten; else it was seen once, and is believed for a short time only."""
+    """One thing learned of an endpoint.
+
+    `learnt_at` is wall-clock time in seconds, so that processes can compare it. A `proven` fact is believed until it is
+    forgotten. An unproven one was seen once, and is believed for a short time only.
+    """
 
     value: bool
     learnt_at: float
@@ -82,23 +87,24 @@ class Fact(NamedTuple):
 
 @runtime_checkable
 class SharedFacts(Protocol):
-    """A backend that several processes learn through: endpoint key -> capability or parameter -> fact.
+    """A backend through which processes share facts: endpoint key -> capability or parameter -> fact.
 
-    Both methods may raise anything and take any time: the store bounds the wait, warns once and goes on with what it knows.
+    Both methods may raise any exception and take any time. The store bounds the wait, warns once, and continues with what it
+    knows.
     """
 
     async def load(self) -> Mapping[str, Mapping[str, Fact]]:
-        """Everything that is shared."""
+        """Return all shared facts."""
         ...
 
     async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
-        """Add these to what is shared; of two facts about the same the later one stands."""
+        """Add these to the shared facts. Of two facts about the same thing, the later one stays."""
         ...
 
 
 def is_learnable(name: str) -> bool:
-    """May a fact be about it: a capability, a parameter, a set of these, a number of tools that are too many, or a dialect?"""
-    if tool_limit_of(name) is not None or dialect_written(name) is not None:
+    """Return whether a fact may have this name: a capability, a parameter, a set of these, a tool limit, or a dialect."""
+    if tool_limit_of(name) is not None or dialect_of_fact(name) is not None:
         return True
     return all(part in LEARNABLE or part in PARAMETERS for part in name.split("+"))
 
@@ -106,26 +112,26 @@ def is_learnable(name: str) -> bool:
 _WRITES = "writes="
 
 
-def writes(dialect: str) -> str:
-    """The name of the fact that an endpoint was seen to write its calls in this dialect."""
+def dialect_fact(dialect: str) -> str:
+    """Return the name of the fact that an endpoint writes its calls in this dialect."""
     return f"{_WRITES}{dialect}"
 
 
-def dialect_written(name: str) -> str | None:
-    """The dialect in the name of such a fact; None for any other name."""
+def dialect_of_fact(name: str) -> str | None:
+    """Return the dialect in such a name, None for any other name."""
     return name.removeprefix(_WRITES) if name.startswith(_WRITES) else None
 
 
 _MOST_TOOLS = "max_tools="
 
 
-def most_tools(number: int) -> str:
-    """The name of the fact that more tools than this are refused: facts are a yes or a no."""
+def tool_limit_fact(number: int) -> str:
+    """Return the name of the fact that more tools than this are refused."""
     return f"{_MOST_TOOLS}{number}"
 
 
 def tool_limit_of(name: str) -> int | None:
-    """The number of tools in the name of such a fact; None for any other name."""
+    """Return the number of tools in such a name, None for any other name."""
     number = name.removeprefix(_MOST_TOOLS)
     return int(number) if number != name and number.isdecimal() and len(number) <= _DIGITS else None
 
@@ -134,19 +140,19 @@ _DOUBT = "?"
 _DIGITS = 12
 
 
-def doubt_of(capability: str) -> str:
-    """The name of the fact that a capability, or a set of parts, was refused once, in words that do not say so."""
+def doubt_fact(capability: str) -> str:
+    """Return the name of the fact that a capability, or a set of parts, was refused once in unclear words."""
     return f"{capability}{_DOUBT}"
 
 
-def doubted_in(name: str) -> str | None:
-    """What the name of such a fact is about; None for any other name."""
+def doubted_capability(name: str) -> str | None:
+    """Return what such a name is about, None for any other name."""
     capability = name.removesuffix(_DOUBT)
     return capability if capability != name and is_learnable(capability) else None
 
 
 def check_name(name: str) -> None:
-    """Raises `ConfigError`, naming the nearest one, for what is neither a capability nor a parameter."""
+    """Raises `ConfigError`, with the nearest name, for a name that is neither a capability nor a parameter."""
     if is_learnable(name):
         return
     near = get_close_matches(name, [*sorted(LEARNABLE), *sorted(PARAMETERS)], n=1)
@@ -159,7 +165,7 @@ def check_name(name: str) -> None:
 
 
 def fact_of(entry: object) -> Fact | None:
-    """A fact from what another process wrote, a boolean, a number and perhaps another boolean; None for what is none."""
+    """Return the fact in another process's entry (a boolean, a number and perhaps another boolean), None if it is invalid."""
     parts = cast("Sequence[object]", entry) if isinstance(entry, tuple | list) else ()
     if len(parts) not in (2, 3):
         return None

@@ -1,9 +1,10 @@
-"""Learnt facts in a local file that several processes share.
+"""Learned facts in a local file that several processes share.
 
-Rules: a reader sees the file as it was before or after a write, never half of one (it is replaced as a whole); writers merge
-under a lock, so none undoes another's; the file is bounded, the latest facts stand. A file that holds something else is never
-written over. The lock is `flock` on a file beside it; on a system without it (Windows) two that write in the same moment may
-lose a fact, which is then learnt again.
+The file is replaced as a whole, so a reader never sees a partial write. Writers merge under a lock, so none loses another's
+facts. The file is bounded and keeps the latest facts. A file with other content is never overwritten.
+
+The lock is `flock` on a file beside it. Windows has no `flock`: two processes that write at the same moment may lose a fact,
+which is then learned again.
 """
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from llmcore.adapters.capabilities.aside import aside
-from llmcore.adapters.capabilities.facts import AHEAD, DAY, Fact, fact_of
-from llmcore.adapters.capabilities.kinds import KINDS
+from llmcore.adapters.capabilities.backends import KINDS, in_daemon_thread
+from llmcore.adapters.capabilities.facts import DAY, MAX_CLOCK_SKEW, Fact, fact_of
 from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.types import ConfigError
 from llmcore.types.input.argument_errors import check_kinds
@@ -34,10 +34,10 @@ _MAX_KEY = 2048
 
 
 class FileFacts:
-    """Learnt facts in the file `path`, which is made with its folder when the first fact is saved.
+    """Learned facts in the file `path`. The file and its folder are created when the first fact is saved.
 
-    `maxsize`: how many facts it holds, the latest ones. `ttl`: after so many seconds a fact is left out. Raises `ConfigError`
-    for a path that is a folder.
+    `maxsize` is the most facts in the file, the latest ones. `ttl` is the age in seconds after which a fact is dropped.
+    Raises `ConfigError` if the path is a folder or a setting is invalid.
     """
 
     def __init__(
@@ -54,18 +54,18 @@ class FileFacts:
         self._ttl = ttl
         self._clock = clock
         if self._path.is_dir():
-            raise ConfigError(f"{self._path}: is a folder; learnt capabilities are kept in a file")
+            raise ConfigError(f"{self._path}: is a folder; give the path of a file")
 
     def __repr__(self) -> str:
         return f"FileFacts({str(self._path)!r})"
 
     async def load(self) -> Mapping[str, Mapping[str, Fact]]:
-        """Raises `OSError` for a file that cannot be read, `ValueError` for one that holds something else."""
-        return await aside(self._read)
+        """Raises `OSError` for an unreadable file, `ValueError` for a file with other content."""
+        return await in_daemon_thread(self._read)
 
     async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
-        """Raises what `load` raises, and `TimeoutError` when another process holds the lock."""
-        await aside(partial(self._merge, facts))
+        """Raises the same errors as `load`, and `TimeoutError` if another process holds the lock."""
+        await in_daemon_thread(partial(self._merge, facts))
 
     def _read(self) -> dict[str, dict[str, Fact]]:
         try:
@@ -81,7 +81,7 @@ class FileFacts:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(self._path.with_name(f"{self._path.name}.lock")):
             merged = {(key, name): fact for key, found in self._read().items() for name, fact in found.items()}
-            latest = self._clock() + AHEAD
+            latest = self._clock() + MAX_CLOCK_SKEW
             for key, found in facts.items():
                 for name, fact in found.items():
                     known = merged.get((key, name))
@@ -90,19 +90,19 @@ class FileFacts:
             self._write(self._bounded(merged))
 
     def _bounded(self, facts: dict[tuple[str, str], Fact]) -> dict[str, dict[str, Fact]]:
-        """Those that are not forgotten yet, at most `maxsize`."""
+        """The facts that have not expired, at most `maxsize`."""
         oldest = self._clock() - self._ttl
         latest = sorted(facts.items(), key=lambda item: item[1].learnt_at, reverse=True)[: self._maxsize]
-        kept: dict[str, dict[str, Fact]] = {}
+        latest_facts: dict[str, dict[str, Fact]] = {}
         for (key, name), fact in latest:
             if fact.learnt_at > oldest and len(key) <= _MAX_KEY:
-                kept.setdefault(key, {})[name] = fact
-        return kept
+                latest_facts.setdefault(key, {})[name] = fact
+        return latest_facts
 
     def _write(self, facts: dict[str, dict[str, Fact]]) -> None:
-        new = self._path.with_name(f"{self._path.name}.new")  # only one process writes at a time
+        new = self._path.with_name(f"{self._path.name}.new")  # under the lock, one process writes at a time
         is_there = self._path.exists()
-        if is_there and not os.access(self._path, os.W_OK):  # to replace it, a folder that may be written is enough
+        if is_there and not os.access(self._path, os.W_OK):  # `os.replace` needs only a writable folder
             raise PermissionError(f"{self._path} may not be written")
         try:
             new.write_text(json.dumps({"llmcore_capabilities": 1, "facts": facts}, indent=1, sort_keys=True), "utf-8")
@@ -115,13 +115,13 @@ class FileFacts:
 
 
 def _facts_in(text: bytes) -> dict[str, dict[str, Fact]]:
-    """The facts of a file's text; entries that are none are left out. Raises `ValueError` for another kind of file."""
+    """The facts in a file's text, without invalid entries. Raises `ValueError` for a file of another kind."""
     try:
         data: Any = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"it is no JSON ({error}) and is left as it is; mend or delete it, or name another file") from None
+        raise ValueError(f"it is no JSON ({error}) and was not changed; repair or delete it, or name another file") from None
     if not is_object(data) or data.get("llmcore_capabilities") != 1:
-        raise ValueError("it holds something else than learnt capabilities; name another file")
+        raise ValueError("it has other content than learnt capabilities; name another file")
     found: dict[str, dict[str, Fact]] = {}
     for key, entries in object_in(data.get("facts")).items():
         for name, entry in object_in(entries).items():
@@ -149,4 +149,4 @@ def _locked(path: Path) -> Generator[None, None, None]:
                 if time.monotonic() >= until:
                     raise TimeoutError(f"{path}: another process holds the lock") from None
                 time.sleep(_BETWEEN_TRIES)
-        yield  # closing the file gives the lock back
+        yield  # closing the file releases the lock

@@ -1,9 +1,11 @@
-"""Learnt facts in Redis, for processes on several machines. Needs the extra `redis`, which is imported at the first use.
+"""Learned facts in Redis, for processes on several machines. Needs the extra `redis`, which is imported at the first use.
 
-One hash holds everything: a field is an endpoint's key and a name, its value a yes or no, the time, and `once` where it is not
-proven. Each exchange opens a connection of its own, in a thread: there are few (one load in half a minute, one save when
-something was learnt), and so nothing is tied to an event loop or survives a fork. A script on the server merges, so that of two
-facts the later one stands whoever saves last; the hash is bounded, and gone when nothing was learnt for a whole TTL.
+One hash holds everything. A field is an endpoint's key and a name. Its value is 1 or 0, the time, and `once` if the fact is
+not proven.
+
+Each exchange opens its own connection, in a thread. Exchanges are rare (one load in half a minute, one save after something
+was learned). So nothing depends on an event loop or survives a fork. A script on the server merges facts: of two facts, the
+later one stays, whoever saves last. The hash is bounded, and it expires if nothing was learned for a whole TTL.
 """
 
 from __future__ import annotations
@@ -18,9 +20,8 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from llmcore.adapters.capabilities.aside import aside
-from llmcore.adapters.capabilities.facts import AHEAD, DAY, Fact, fact_of
-from llmcore.adapters.capabilities.kinds import KINDS
+from llmcore.adapters.capabilities.backends import KINDS, in_daemon_thread
+from llmcore.adapters.capabilities.facts import DAY, MAX_CLOCK_SKEW, Fact, fact_of
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.support.code.suggestions import describe_value
 from llmcore.support.values.narrowing import is_list
@@ -31,7 +32,7 @@ __all__ = ["RedisFacts"]
 
 _SCHEMES = ("redis", "rediss", "unix")
 _ONCE = " once"
-"""Stands behind the time of a fact that is not proven."""
+"""Follows the time of an unproven fact."""
 _MERGE = """
 local ttl, most, latest = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local function time_of(text)
@@ -54,12 +55,13 @@ end
 
 
 class RedisFacts:
-    """Learnt facts in the Redis at `url` (`redis://`, `rediss://` with TLS, `unix://`), in the hash `name`.
+    """Learned facts in the Redis at `url` (`redis://`, `rediss://` with TLS, `unix://`), in the hash `name`.
 
-    `client`: a `redis.Redis` of one's own in place of a URL (Sentinel, a cluster), not one of `redis.asyncio`, which would be
-    tied to one event loop; it is never closed here. `timeout`: seconds for connecting and for each answer. `maxsize`: how many
-    facts the hash holds, the latest ones. Raises `ConfigError` for a setting or a URL that is none, for a client that is none or
-    has to be awaited, and where the package is not installed.
+    `client` is your own `redis.Redis` instead of a URL (Sentinel, a cluster). It is never closed here. It must not be one of
+    `redis.asyncio`, which depends on one event loop. `timeout` is in seconds, for connecting and for each answer. `maxsize`
+    is the most facts in the hash, the latest ones.
+
+    Raises `ConfigError` for an invalid setting, URL or client, and if the package is not installed.
     """
 
     def __init__(
@@ -73,8 +75,8 @@ class RedisFacts:
         ttl: float = DAY,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        told: dict[str, object] = {"name": name or "", "timeout": timeout, "maxsize": maxsize, "ttl": ttl, "clock": clock}
-        check_kinds("RedisFacts", told, KINDS)
+        settings: dict[str, object] = {"name": name or "", "timeout": timeout, "maxsize": maxsize, "ttl": ttl, "clock": clock}
+        check_kinds("RedisFacts", settings, KINDS)
         if (url is None) == (client is None):
             raise ConfigError("RedisFacts takes a url or a client")
         if client is None and find_spec("redis") is None:
@@ -95,11 +97,11 @@ class RedisFacts:
 
     async def load(self) -> Mapping[str, Mapping[str, Fact]]:
         """Raises what `redis` raises."""
-        return await aside(self._read)
+        return await in_daemon_thread(self._read)
 
     async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
         """Raises what `redis` raises."""
-        await aside(partial(self._merge, facts))
+        await in_daemon_thread(partial(self._merge, facts))
 
     def _read(self) -> dict[str, dict[str, Fact]]:
         with self._connected() as client:
@@ -120,7 +122,7 @@ class RedisFacts:
             for text in (json.dumps([key, name]), f"{int(fact.value)} {fact.learnt_at!r}{'' if fact.proven else _ONCE}")
         ]
         with self._connected() as client:
-            latest = self._clock() + AHEAD
+            latest = self._clock() + MAX_CLOCK_SKEW
             client.eval(_MERGE, 1, self._name, max(1, round(self._ttl)), self._maxsize, repr(latest), *entries)
 
     @contextmanager
@@ -129,7 +131,7 @@ class RedisFacts:
             yield self._client
             return
         redis, backoff, retry = _package("redis"), _package("redis.backoff"), _package("redis.retry")
-        assert self._url is not None  # one of the two was given
+        assert self._url is not None  # without a client, there is a URL
         seconds, once = self._timeout, retry.Retry(backoff.NoBackoff(), 0)
         with closing(
             redis.Redis.from_url(self._url, socket_timeout=seconds, socket_connect_timeout=seconds, retry=once)
@@ -143,12 +145,12 @@ def _package(name: str) -> Any:
 
 
 def _checked(url: str) -> str:
-    """The URL as it may be shown. What is secret in it is known as such from now on."""
+    """The URL in a form that may be shown. Its secrets are remembered as secrets. Raises `ConfigError`."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        raise ConfigError("the URL of the Redis is none; expected redis://host:port/number") from None
+        raise ConfigError("the URL of the Redis is invalid; expected redis://host:port/number") from None
     remember([parts.password, unquote(parts.password or "")])
     if parts.scheme not in _SCHEMES or not (parts.hostname or parts.scheme == "unix"):
         raise ConfigError(f"the URL of the Redis must be {', '.join(f'{scheme}://...' for scheme in _SCHEMES)}")
@@ -163,17 +165,17 @@ def _check_client(client: Any) -> None:
     if not callable(getattr(client, "hgetall", None)):
         raise ConfigError(f"RedisFacts takes a redis.Redis as its client, not {describe_value(client)}")
     if hasattr(client, "command_stack"):
-        raise ConfigError("RedisFacts takes a redis.Redis as its client, not a pipeline, which answers later")
+        raise ConfigError("RedisFacts takes a redis.Redis as its client, not a pipeline, which defers its answers")
     if hasattr(client, "__aenter__"):
         raise ConfigError("RedisFacts takes a client that is not awaited: give a redis.Redis, or the `url` of the server")
 
 
 def _entry(field: str, value: str) -> tuple[str, str, Fact] | None:
-    """An entry of the hash; None for what is none of ours."""
+    """An entry of the hash, None if it is invalid."""
     try:
         place: Any = json.loads(field)
-        said, _, learnt_at = value.removesuffix(_ONCE).partition(" ")
-        fact = fact_of(({"1": True, "0": False}.get(said), float(learnt_at), not value.endswith(_ONCE)))
+        flag, _, learnt_at = value.removesuffix(_ONCE).partition(" ")
+        fact = fact_of(({"1": True, "0": False}.get(flag), float(learnt_at), not value.endswith(_ONCE)))
     except ValueError:
         return None
     if fact is None or not is_list(place) or len(place) != 2 or not all(isinstance(part, str) for part in place):

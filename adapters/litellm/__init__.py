@@ -1,5 +1,5 @@
-"""LiteLLM, the engine: how it is imported, watched and asked, what its exceptions mean, and what a request used.
+"""The adapter for LiteLLM: imports, patches and calls it, interprets its exceptions, and reads token usage.
 
-The only room that imports litellm and its clients, with the first call and never before. Imports are absolute, so `litellm` is
-always the library.
+Only this package imports litellm and its clients, on the first call. Imports are absolute, so `litellm` is always the
+library.
 """

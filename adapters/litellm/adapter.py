@@ -1,8 +1,8 @@
-"""`LiteLLMAdapter`: the one adapter that talks to providers, through LiteLLM.
+"""`LiteLLMAdapter`: sends requests to providers through LiteLLM.
 
-One request per `complete` or `stream`: no retry, no loop, no reading of the reply. Errors leave as `LLMCoreError`s
-without secrets. litellm is imported with the first request. Deadlines over the whole call are the caller's
-(`asyncio.timeout`); cancelling or closing a stream closes its connection at once.
+Each `complete` or `stream` sends one request. The adapter does not retry and does not interpret the reply. It raises
+`LLMCoreError`s without secrets. litellm is imported with the first request. Deadlines for the whole call are the caller's
+(`asyncio.timeout`). If a stream is cancelled or closed, its connection closes at once.
 """
 
 from __future__ import annotations
@@ -56,24 +56,26 @@ from llmcore.types import DEFAULT_LIMITS, Limits, LLMCoreError, Reply, Usage
 __all__ = ["LiteLLMAdapter", "Observer"]
 
 Observer = Callable[[ModelCall, str, Any], None]
-"""Is told what goes out and comes in, for recording: `(call, "request", arguments)` (twice where LiteLLM did not
-take them, before anything was sent), then `"response"` with the body,
-or `"chunk"` for each chunk and `"end"`, or `"error"` with the error as `exceptions.recordable` gives it. Values are not
-yet free of secrets."""
+"""Receives traffic for recording.
+
+It is called with `(call, "request", arguments)`, again if LiteLLM refused the arguments before anything was sent. Then
+follows `"response"` with the body, or `"chunk"` for each chunk and `"end"`, or `"error"` with the error in the form of
+`exceptions.recordable`. Values may still hold secrets.
+"""
 
 _LITELLM_REFUSES = "UnsupportedParamsError"
-"""What LiteLLM raises in place of sending, for models whose servers refuse a parameter (a temperature beside reasoning).
+"""What LiteLLM raises instead of sending, for models whose servers refuse a parameter (a temperature with reasoning).
 
-Which models, and by which values, changes with each version of LiteLLM. So llmcore has no table of them: the error names the
-parameter. No attempt is spent by that, for no server was asked.
+The models and values change with each version of LiteLLM, so llmcore has no table of them: the error names the parameter.
+This costs no attempt, since nothing was sent.
 """
-_OF_THE_MODE = ("tools", "functions", "response_format")
-"""These decide the output mode. They are never left out: the next mode is the fallback's to choose."""
-_OPTIONAL = (
+_MODE_PARAMETERS = ("tools", "functions", "response_format")
+"""These decide the output mode and are never omitted: `fallback` chooses the next mode."""
+_OPTIONAL_PARAMETERS = (
     *("temperature", "top_p", "stop", "parallel_tool_calls", "thinking", "reasoning_effort"),
     *("web_search_options", "tool_choice", "stream_options"),
 )
-"""In the order in which they are left out. If LiteLLM names several, what it says of one may rest on another."""
+"""In the order in which they are omitted. If LiteLLM names several, its refusal of one may depend on another."""
 
 
 def _both(first: Observer, second: Observer, call: ModelCall, what: str, value: Any) -> None:
@@ -82,11 +84,11 @@ def _both(first: Observer, second: Observer, call: ModelCall, what: str, value: 
 
 
 class LiteLLMAdapter:
-    """Layer 1 over LiteLLM, for every provider of the table and any other that LiteLLM routes.
+    """The adapter for every provider of the table and any other that LiteLLM supports.
 
-    `store` tells what an endpoint can do, learnt facts included (give the orchestrator's own, so that both see the
-    same); without one the tables alone are asked. `observer` sees the traffic for recording. `limits`: how much a server may
-    send. One instance serves any number of endpoints, tasks and threads.
+    `store` knows what endpoints can do, including learned facts (pass the orchestrator's own, so that both know the same).
+    Without a store, only the tables are used. `observer` receives the traffic for recording. `limits` bounds what a server
+    may send. One instance serves any number of endpoints, tasks and threads.
     """
 
     provider_id = "litellm"
@@ -103,16 +105,16 @@ class LiteLLMAdapter:
         return known_capabilities(endpoint)
 
     def observed(self, observer: Observer) -> LiteLLMAdapter:
-        """This adapter, its traffic told to another observer as well."""
+        """Return a copy of this adapter whose traffic another observer receives as well."""
         made = copy(self)
         before = self._observer
         made._observer = observer if before is None else partial(_both, before, observer)
         return made
 
     async def warm_up(self, call: ModelCall) -> None:
-        """Import LiteLLM and send this provider's warm-up requests, in a thread; returns at once if that was done before.
+        """Import LiteLLM and send this provider's warm-up requests, in a thread. Return at once if that was done before.
 
-        Raises as `complete` does where the call cannot be made at all, and `ConfigError` when LiteLLM cannot be imported.
+        Raises the same errors as `complete` if the call is impossible, and `ConfigError` if LiteLLM cannot be imported.
         """
         provider = provider_of(call.endpoint).name
         if not is_ready(provider):
@@ -133,7 +135,7 @@ class LiteLLMAdapter:
             failure = error
         duration = time.perf_counter() - started
         try:
-            reading, raw = _reading(call, prepared, watch.exchange, answer, failure)
+            reading, raw = _body_to_read(call, prepared, watch.exchange, answer, failure)
         except Exception as error:
             return await self._failed(error, call, prepared, watch, duration)
         return self._reply(call, prepared, reading, raw, duration)
@@ -148,26 +150,28 @@ class LiteLLMAdapter:
                     async for event in events:
                         mapped = mapper.map(event)
                         self._observe(call, "chunk", mapped)
-                        progress.saw(mapped)
+                        progress.add(mapped)
                         yield mapped
         except Exception as error:
-            body = failed_generation(error, _answered(watch.exchange))
+            body = failed_generation(error, _answer_of(watch.exchange))
             if body is None:
                 await self._raise(error, call, prepared, watch)
             self._observe(call, "error", {"error": body})
             yield {"error": body}
-        if watch.exchange is not None and watch.exchange.end.done and not watch.exchange.end.finished:  # no chunk tells the end
+        if (
+            watch.exchange is not None and watch.exchange.end.done and not watch.exchange.end.finished
+        ):  # no chunk contains the end
             self._observe(call, "chunk", {"choices": [], "llmcore": {"ended": True}})
         self._observe(call, "end", None)
         yield {"llmcore": progress.summary()}
 
     async def _events(self, call: ModelCall, prepared: Prepared, watch: TrafficWatch) -> AsyncGenerator[dict[str, Any], None]:
-        """The events of a stream: the provider's own where we read it, else LiteLLM's. Raises when it was cut.
+        """The events of a stream: the provider's own if llmcore reads them, else LiteLLM's. Raises if the stream was cut.
 
-        Those before the first that says something are buffered: it may be that a JSON body came in place of a stream.
+        Events before the first one with content are buffered, since a JSON body may arrive instead of a stream.
         """
         module = await litellm()
-        answer, failure, said = None, None, False
+        answer, failure, has_output = None, None, False
         buffered: list[dict[str, Any]] = []
         timeouts = StreamTimeouts(call)
         try:
@@ -180,8 +184,8 @@ class LiteLLMAdapter:
                     if event is None:
                         break
                     buffered.append(event)
-                    if said or len(buffered) > MOST_BUFFERED or has_content(event):
-                        said = timeouts.has_output = True
+                    if has_output or len(buffered) > MOST_BUFFERED or has_content(event):
+                        has_output = timeouts.has_output = True
                         for event in buffered:
                             yield event
                         buffered.clear()
@@ -189,12 +193,12 @@ class LiteLLMAdapter:
             failure = error
         finally:
             if answer is not None:
-                with suppress(Exception):  # closing a stream that broke
+                with suppress(Exception):  # the stream may be broken
                     await answer.aclose()
             if watch.exchange is not None:
                 await watch.exchange.aclose()
-        in_place = ending_of(call, watch.exchange, failure, said=said, known=watch.known)
-        for event in buffered if in_place is None else [in_place]:
+        json_body = ending_of(call, watch.exchange, failure, has_output=has_output, known=watch.known)
+        for event in buffered if json_body is None else [json_body]:
             yield event
 
     def _watch(self, call: ModelCall, prepared: Prepared, *, streamed: bool) -> TrafficWatch:
@@ -202,8 +206,8 @@ class LiteLLMAdapter:
         return TrafficWatch(self._limits, streamed=streamed, known=known, outgoing=Outgoing(call, prepared))
 
     async def _ask(self, module: Any, call: ModelCall, prepared: Prepared, watch: TrafficWatch) -> Any:
-        """LiteLLM's answer. If LiteLLM itself refuses a parameter, and nothing was sent, the request is made anew without it."""
-        for _ in _OPTIONAL:
+        """LiteLLM's answer. If LiteLLM itself refuses a parameter before sending, the request is prepared again without it."""
+        for _ in _OPTIONAL_PARAMETERS:
             try:
                 return await _send(module, prepared, watch)
             except Exception as error:
@@ -215,12 +219,14 @@ class LiteLLMAdapter:
         return await _send(module, prepared, watch)
 
     async def close(self) -> None:
-        """Close the HTTP clients of the running event loop, which its end does, too, where `asyncio.run` or the like ends it."""
+        """Close the HTTP clients of the running event loop. If `asyncio.run` or the like ends the loop, that closes them too."""
         await close_clients()
 
     def request_key(self, call: ModelCall) -> str:
-        """What the request would send, and where, as a digest: the same for two calls that would make the same request. With
-        what is known of the endpoint at this time."""
+        """Return a digest of what the request would send, and where, with the current knowledge of the endpoint.
+
+        Two calls that would send the same request have the same key.
+        """
         prepared = self._prepared(call)
         sent = {**prepared.sent, **(prepared.streamed if call.streamed else {})}
         return sha256(json.dumps(sent, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
@@ -241,7 +247,7 @@ class LiteLLMAdapter:
         return prepared
 
     def _observe_request(self, call: ModelCall, prepared: Prepared) -> None:
-        """Once a request; again when it was made anew before anything was sent."""
+        """Pass the request to the observer; again if it was prepared again before sending."""
         if self._observer is not None:
             self._observer(call, "request", unmarked(prepared.sent))
 
@@ -249,20 +255,21 @@ class LiteLLMAdapter:
         if self._observer is not None:
             self._observer(call, what, value)
 
-    def _reply(self, call: ModelCall, prepared: Prepared, reading: Any, litellms: dict[str, Any], duration: float) -> Reply:
-        """`reading` is what the normaliser is to read, a body or a stream's events; `litellms` is LiteLLM's body, if any."""
+    def _reply(self, call: ModelCall, prepared: Prepared, reading: Any, litellm_body: dict[str, Any], duration: float) -> Reply:
+        """The reply. `reading` is what the normalizer reads, a body or a stream's events; `litellm_body` is LiteLLM's body,
+        if any."""
         own = object_in(reading[-1] if is_list(reading) else reading)
-        body = litellms or own
-        told = BodyFacts.of(reading)
+        body = litellm_body or own
+        facts = BodyFacts.of(reading)
         mapped = ReplyMapper(prepared).map(reading)
         self._observe(call, "response", mapped)
         return Reply(
             raw=tuple(mapped) if is_list(mapped) else mapped,
-            wire=STREAM_WIRE if reading is litellms else _wire_of(own, prepared),
+            wire=STREAM_WIRE if reading is litellm_body else _wire_of(own, prepared),
             provider=call.endpoint.provider,
-            model=told.model or call.endpoint.model,
-            id=told.id,
-            usage=read_usage(usage_of_reply(body, own), call.endpoint, estimated=not told.counted),
+            model=facts.model or call.endpoint.model,
+            id=facts.id,
+            usage=read_usage(usage_of_reply(body, own), call.endpoint, estimated=not facts.counted),
             time_to_first_token=duration,
             duration=duration,
             reasoning_open=reasoning_is_open(call),
@@ -271,8 +278,9 @@ class LiteLLMAdapter:
         )
 
     async def _failed(self, error: Exception, call: ModelCall, prepared: Prepared, watch: TrafficWatch, duration: float) -> Reply:
-        """The model's own words, if the provider could not read its call; otherwise the error is raised as ours."""
-        body = failed_generation(error, _answered(watch.exchange))
+        """A reply with the model's own words, if the provider could not read its call. Otherwise raise the error as
+        llmcore's."""
+        body = failed_generation(error, _answer_of(watch.exchange))
         if body is None:
             await self._raise(error, call, prepared, watch)
         self._observe(call, "error", {"error": body})
@@ -288,18 +296,18 @@ class LiteLLMAdapter:
         )
 
     async def _raise(self, error: Exception, call: ModelCall, prepared: Prepared, watch: TrafficWatch) -> NoReturn:
-        """Raise the error as ours, with what was sent. The original is chained only when its own text holds no secret.
+        """Raise the error as llmcore's, with what was sent. The original is chained only if its text has no secret.
 
-        It is judged in a thread: that takes some ten milliseconds for an error's words and its traceback.
+        A thread classifies the error, since its words and traceback take about ten milliseconds.
         """
-        secrets, answered = tuple(secrets_in(prepared.sent)), _answered(watch.exchange)
-        ours, told, cause = await asyncio.to_thread(_judged, error, call, secrets, answered)
+        secrets, answered = tuple(secrets_in(prepared.sent)), _answer_of(watch.exchange)
+        ours, recorded, cause = await asyncio.to_thread(_classified, error, call, secrets, answered)
         ours.with_request(prepared.left_out, watch.digest)
-        self._observe(call, "error", told)
+        self._observe(call, "error", recorded)
         try:
             raise ours from cause
         except type(ours):
-            ours.__context__ = None  # Python keeps the original there, secrets and all
+            ours.__context__ = None  # Python stores the original there, which may hold secrets
             raise
 
 
@@ -308,7 +316,7 @@ async def _send(module: Any, prepared: Prepared, watch: TrafficWatch) -> Any:
     try:
         answer = await module.acompletion(**prepared.arguments, **(prepared.streamed if watch.streamed else {}))
         if watch.streamed and (fetch := getattr(answer, "fetch_stream", None)) is not None:
-            await fetch()  # LiteLLM asks Gemini only when the first chunk is
+            await fetch()  # otherwise LiteLLM sends Gemini's request with the first chunk
         return answer
     except Exception:
         if watch.fault is not None:
@@ -317,8 +325,8 @@ async def _send(module: Any, prepared: Prepared, watch: TrafficWatch) -> Any:
 
 
 def _unsupported_parameter(error: Exception, prepared: Prepared, *, streamed: bool) -> str | None:
-    """The parameter to leave out after LiteLLM's own refusal `error`. None if `error` is no such refusal, or names nothing
-    optional that was sent."""
+    """The parameter to omit after LiteLLM's own refusal. None if `error` is no such refusal, or names no optional parameter
+    that was sent."""
     if _LITELLM_REFUSES not in {kind.__name__ for kind in type(error).__mro__}:
         return None
     text = str(error)
@@ -327,22 +335,22 @@ def _unsupported_parameter(error: Exception, prepared: Prepared, *, streamed: bo
     def is_named(name: str) -> bool:
         return name in sent and re.search(rf"\b{name}\b", text) is not None
 
-    if any(map(is_named, _OF_THE_MODE)):
+    if any(map(is_named, _MODE_PARAMETERS)):
         return None
-    return next(filter(is_named, _OPTIONAL), None)
+    return next(filter(is_named, _OPTIONAL_PARAMETERS), None)
 
 
 def _without_parameter(call: ModelCall, prepared: Prepared, name: str) -> Prepared:
-    """The call prepared anew, as if its endpoint were known to refuse the parameter `name`."""
+    """The call prepared again, as if its endpoint were known to refuse the parameter `name`."""
     names = {"thinking", name} if name == "reasoning_effort" else {name}
     refused = prepared.known.unsupported_parameters | names
     return prepare(call, prepared.known.model_copy(update={"unsupported_parameters": refused}))
 
 
-def _judged(
+def _classified(
     error: Exception, call: ModelCall, secrets: tuple[str, ...], answered: Answered | None
 ) -> tuple[LLMCoreError, dict[str, Any], BaseException | None]:
-    """The error as ours, as it is recorded, and what may be chained to it."""
+    """The error as llmcore's, as it is recorded, and what may be chained to it."""
     scrubber = process_scrubber(secrets)
     ours = classify(error, call, scrubber, answered)
     original = error.__cause__ if ours is error else error
@@ -352,35 +360,36 @@ def _judged(
     return ours, recordable(error, scrubber, answered), ours.__cause__
 
 
-def _answered(exchange: WireExchange | None) -> Answered | None:
-    """What was seen of the answer beneath LiteLLM."""
+def _answer_of(exchange: WireExchange | None) -> Answered | None:
+    """What was seen of the answer below LiteLLM."""
     if exchange is None:
         return answered_with(None)
     return answered_with(exchange.status, exchange.body if exchange.is_exhausted or exchange.body else None)
 
 
-def _reading(
+def _body_to_read(
     call: ModelCall, prepared: Prepared, exchange: WireExchange | None, answer: Any, failure: Exception | None
 ) -> tuple[Any, dict[str, Any]]:
-    """What the normaliser is to read, and LiteLLM's body, which tells usage and identity; empty where it made none.
+    """What the normalizer reads, and LiteLLM's body, which has usage and identity; the latter is empty without an answer.
 
-    The provider's own body is read where it is at hand, for LiteLLM's reading of it loses things, and refuses bodies for a
-    field it misses. Raises what went wrong.
+    The provider's own body is preferred, since LiteLLM's version of it loses content, and LiteLLM refuses bodies with a
+    missing field. Raises what went wrong.
     """
     body = dumped_chunk(answer) if answer is not None else {}
     if exchange is None or not exchange.is_read or not exchange.ok:
         if failure is not None:
             raise failure
         return body, body
-    of_other_wire = prepared.provider.wire is None and not is_whole_reply(exchange.document)
+    is_unknown_wire = prepared.provider.wire is None and not is_whole_reply(exchange.document)
     is_read = failure is None and not says_incomplete(exchange.document)
-    if is_read and (of_other_wire or holds_litellm_tool(exchange.body)):
+    if is_read and (is_unknown_wire or holds_litellm_tool(exchange.body)):
         return body, body
     own = body_of(call, exchange, failure)
     return own, body
 
 
 def _wire_of(body: Any, prepared: Prepared) -> str | None:
-    """The wire of the provider's own body; None leaves it to the normaliser: LiteLLM may have asked OpenAI's other endpoint."""
+    """The wire format of the provider's own body. None if LiteLLM may have used OpenAI's Responses endpoint; the normalizer
+    then decides."""
     wire = prepared.provider.wire
     return None if wire == STREAM_WIRE and "choices" not in object_in(body) else wire

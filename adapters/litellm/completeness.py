@@ -1,7 +1,7 @@
-"""How a call ended, judged by the bytes that came and not by LiteLLM, which takes a cut stream for a whole one and throws
-sound bodies away for a field it misses.
+"""Decides from the received bytes how a call ended.
 
-A reply that did not come to its end, or was no reply at all, is a `RemoteServerError` that says so in one plain sentence.
+LiteLLM takes a cut stream for a whole one, and drops valid bodies with a missing field. If a reply is incomplete, or is no
+reply, a `RemoteServerError` says so in one sentence.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def _not_a_reply(call: ModelCall, exchange: WireExchange) -> RemoteServerError |
     return None
 
 
-def _how(exchange: WireExchange) -> str:
+def _connection_words(exchange: WireExchange) -> str:
     return (
         f" and the connection broke ({type(exchange.connection_error).__name__})" if exchange.connection_error is not None else ""
     )
 
 
-def _in_words(exchange: WireExchange) -> str:
+def _quoted_body(exchange: WireExchange) -> str:
     words = plain_words(exchange.body)
     return f": {words}" if words else ""
 
@@ -53,30 +53,31 @@ def _is_timeout(error: Exception) -> bool:
 
 
 def ending_of(
-    call: ModelCall, exchange: WireExchange | None, error: Exception | None, *, said: bool, known: bool
+    call: ModelCall, exchange: WireExchange | None, error: Exception | None, *, has_output: bool, known: bool
 ) -> dict[str, Any] | None:
-    """At the end of a stream: None when the reply is whole as it was read, or the JSON body that came in place of a stream.
+    """At the end of a stream: None if the reply is whole as it was read, or the JSON body that arrived instead of a stream.
 
-    `error` is what LiteLLM raised, if anything; `said`: something of the reply was read; `known`: the end of this wire is known,
-    so that a stream without it was cut. Raises what went wrong: a `RemoteServerError`, an `ErrorEvent`, or `error` itself.
+    `error` is what LiteLLM raised, if anything. `has_output`: some of the reply was read. `known`: the wire format is known,
+    so that a stream without an end was cut. Raises what went wrong: a `RemoteServerError`, an `ErrorEvent`, or `error`
+    itself.
     """
     if exchange is not None and exchange.is_read:
-        _refuse_broken(call, exchange, error)
+        _raise_failure(call, exchange, error)
     if exchange is None or not exchange.is_read or not exchange.ok or (error is not None and _is_timeout(error)):
         if error is not None:
             raise error
         return None
-    if not said and is_object(document := exchange.document):
-        if told := error_in(document):
-            raise told
+    if not has_output and is_object(document := exchange.document):
+        if error_event := error_in(document):
+            raise error_event
         if exchange.connection_error is not None:
             raise _fault_in_body(call, exchange) from error
         if is_whole_reply(document) and not may_be_stream_line(document):
             return document
-    if not said and exchange.is_json_body and not exchange.end.known:
+    if not has_output and exchange.is_json_body and not exchange.end.known:
         raise _fault_in_body(call, exchange) from error
     if error is not None and exchange.end.events and (exchange.is_whole or not exchange.is_exhausted):
-        if isinstance(classify(error), InternalError):  # LiteLLM failed at it, and no error of the provider's is known
+        if isinstance(classify(error), InternalError):  # LiteLLM failed, and the provider reported no error
             raise _fault(call, exchange, f"the stream holds what cannot be read ({type(error).__name__})") from error
         raise error
     nothing = not exchange.end.events and (known or not exchange.received)
@@ -86,14 +87,14 @@ def ending_of(
 
 
 def body_of(call: ModelCall, exchange: WireExchange, error: Exception | None) -> dict[str, Any] | list[dict[str, Any]]:
-    """The reply that a whole body holds: its JSON, or the events of a stream, which some servers send unasked.
+    """Return the reply in a whole body: its JSON, or the events of a stream, which some servers send unasked.
 
-    Raises what went wrong, as `ending_of` does.
+    Raises what went wrong, like `ending_of`.
     """
-    _refuse_broken(call, exchange, error)
+    _raise_failure(call, exchange, error)
     document = exchange.document
-    if told := error_in(document):
-        raise told
+    if error_event := error_in(document):
+        raise error_event
     if error is not None and _is_timeout(error):
         raise error
     if exchange.connection_error is not None:
@@ -102,12 +103,12 @@ def body_of(call: ModelCall, exchange: WireExchange, error: Exception | None) ->
         return document
     if document is None and (events := exchange.events_in_body()):
         return events
-    _refuse_broken(call, exchange, error)
+    _raise_failure(call, exchange, error)
     raise _fault_in_body(call, exchange) from error
 
 
-def _refuse_broken(call: ModelCall, exchange: WireExchange, error: Exception | None) -> None:
-    """Raises why the reply was read no further, if it was not."""
+def _raise_failure(call: ModelCall, exchange: WireExchange, error: Exception | None) -> None:
+    """Raises the reason why reading stopped, if there is one."""
     if not exchange.failure and exchange.error is None:
         return
     if exchange.error is not None:
@@ -122,9 +123,11 @@ def _fault_in_stream(call: ModelCall, exchange: WireExchange) -> RemoteServerErr
         return fault
     if not events and exchange.connection_error is None:
         sent = f"the server sent {exchange.received} bytes of {exchange.kind or 'text'} without any event"
-        return _fault(call, exchange, sent + _in_words(exchange))
-    came = f"{events} events ({exchange.received} bytes) came without a finish reason or an end mark{_how(exchange)}"
-    return _fault(call, exchange, f"the stream ended before its end: {came}")
+        return _fault(call, exchange, sent + _quoted_body(exchange))
+    arrived = (
+        f"{events} events ({exchange.received} bytes) came without a finish reason or an end mark{_connection_words(exchange)}"
+    )
+    return _fault(call, exchange, f"the stream ended before its end: {arrived}")
 
 
 def _fault_in_body(call: ModelCall, exchange: WireExchange) -> RemoteServerError:
@@ -132,15 +135,21 @@ def _fault_in_body(call: ModelCall, exchange: WireExchange) -> RemoteServerError
     if fault := _not_a_reply(call, exchange):
         return fault
     if exchange.connection_error is not None and exchange.document is not None:
-        return _fault(call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_how(exchange)}")
+        return _fault(
+            call, exchange, f"the reply ended before its end: {exchange.received} bytes came{_connection_words(exchange)}"
+        )
     if exchange.document is not None:
         return _fault(
             call, exchange, why_no_reply(exchange.document) or "the reply ended before its end: it does not say that it is done"
         )
     if exchange.body.lstrip()[:1] not in (b"{", b"["):
-        return _fault(call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON{_in_words(exchange)}")
+        return _fault(
+            call, exchange, f"the server answered with {exchange.kind or 'text'} that is no JSON{_quoted_body(exchange)}"
+        )
     if why := why_unreadable(exchange.body):
         return _fault(call, exchange, f"the reply cannot be read: {why} ({exchange.received} bytes came)")
     return _fault(
-        call, exchange, f"the reply ended before its end: {exchange.received} bytes came, no whole JSON{_how(exchange)}"
+        call,
+        exchange,
+        f"the reply ended before its end: {exchange.received} bytes came, no whole JSON{_connection_words(exchange)}",
     )

@@ -1,7 +1,7 @@
-"""LiteLLM itself: imported once, on the first call, with an environment in which it looks nothing up, and patched.
+"""Imports LiteLLM once, on the first call, with settings that forbid look-ups, and patches it.
 
-The import takes 2-3 s and 185 MB. Without the variables below LiteLLM fetches a price map from GitHub, and loads the user's
-`.env` into `os.environ`. Sources: LiteLLM 1.105.3, re-run for this project.
+The import takes 2-3 s and 185 MB. Without the variables below, LiteLLM fetches a price map from GitHub and loads the user's
+`.env` into `os.environ`. Measured with LiteLLM 1.105.3.
 """
 
 from __future__ import annotations
@@ -42,31 +42,32 @@ __all__ = [
 T = TypeVar("T")
 
 ENVIRONMENT = {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import fetches the price map, 5 s timeout
-    "LITELLM_MODE": "PRODUCTION",  # else the import runs dotenv.load_dotenv()
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # otherwise the import fetches the price map, with a timeout of 5 s
+    "LITELLM_MODE": "PRODUCTION",  # otherwise the import runs dotenv.load_dotenv()
     "LITELLM_LOG": "ERROR",
-    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",  # else the first anthropic json_schema call fetches a list
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",  # otherwise the first anthropic json_schema call fetches a list
 }
-"""Set before the import, with `setdefault`: the user may know better."""
+"""Set before the import with `setdefault`, so that the user's values stay."""
 SETTINGS = {
-    "suppress_debug_info": True,  # else coloured text on stdout with every error
-    "disable_hf_tokenizer_download": True,  # else counting tokens offline blocks for ~23 s
-    "REPEATED_STREAMING_CHUNK_LIMIT": 1_000_000_000,  # else a hundred equal chunks, a ruled line, are an error
+    "suppress_debug_info": True,  # otherwise each error prints coloured text on stdout
+    "disable_hf_tokenizer_download": True,  # otherwise counting tokens offline blocks for about 23 s
+    "REPEATED_STREAMING_CHUNK_LIMIT": 1_000_000_000,  # otherwise a hundred equal chunks, such as a ruled line, are an error
 }
 """Set on the module after the import."""
 
 _lock = ForkSafeLock()
 _loaded: Any = None
-_warm: set[str] = set()
-"""The providers whose warm-up requests were sent, or will not be."""
+_warmed_up: set[str] = set()
+"""The providers whose warm-up requests were sent, or will not be sent."""
 _loop_ends: dict[asyncio.AbstractEventLoop, AsyncGenerator[None, None]] = {}
-"""Held here, for loops know their generators weakly. A generator knows its loop, so that a weak key would not help."""
+"""Stored here, since event loops refer to their generators weakly. Each generator refers to its loop, so a weak key would not
+help."""
 
 
 async def litellm() -> Any:
-    """The module, imported in a thread when this is the first call, so that the event loop goes on.
+    """Return the module. The first call imports it in a thread, so that the event loop continues.
 
-    What it leaves open on the running loop is closed when that loop ends.
+    What LiteLLM leaves open on the running loop is closed when that loop ends.
     """
     module = _loaded if _loaded is not None else await in_thread(litellm_now)
     filter_warnings()
@@ -77,7 +78,8 @@ async def litellm() -> Any:
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """What the function gives in a thread. A cancellation meanwhile says that LiteLLM was being imported."""
+    """Run the function in a thread and return its result. If cancelled meanwhile, the error says that LiteLLM was being
+    imported."""
     try:
         return await asyncio.to_thread(function)
     except asyncio.CancelledError as error:
@@ -85,9 +87,9 @@ async def in_thread(function: Callable[[], T]) -> T:
 
 
 def litellm_now() -> Any:
-    """The module, imported in this thread when this is the first call.
+    """Return the module. The first call imports it in this thread.
 
-    Raises `ConfigError` when the installed LiteLLM cannot be imported.
+    Raises `ConfigError` if the installed LiteLLM cannot be imported.
     """
     global _loaded
     with _lock:
@@ -111,60 +113,61 @@ def _load() -> Any:
 
 
 def is_ready(provider: str) -> bool:
-    """Is LiteLLM imported, and were the provider's warm-up requests sent?"""
-    return _loaded is not None and provider in _warm
+    """Return whether LiteLLM is imported and the provider's warm-up requests were sent."""
+    return _loaded is not None and provider in _warmed_up
 
 
 def make_ready(adapter: Adapter, provider: str) -> None:
-    """Import LiteLLM and send the provider's warm-up requests, in this thread, where no event loop runs. Once for a process.
+    """Import LiteLLM and send the provider's warm-up requests, once per process, in this thread, where no event loop runs.
 
-    Raises `ConfigError` when the installed LiteLLM cannot be imported.
+    Raises `ConfigError` if the installed LiteLLM cannot be imported.
     """
     with _lock, paused_collector():
         module = litellm_now()
-        if provider not in _warm:
-            _warm.add(provider)
+        if provider not in _warmed_up:
+            _warmed_up.add(provider)
             if provider in PROVIDERS_WITH_A_KEY and not has_callbacks(module) and _is_unobserved(module):
                 send_warm_up_requests(adapter, provider)
 
 
 def _is_unobserved(module: Any) -> bool:
-    """Would a warm-up request reach no client of the program's own, and no double of a server that a test has set up?"""
+    """Whether a warm-up request would reach neither a client of the program's own nor a test double of a server."""
     own: object = getattr(module, "aclient_session", None)
     transports = importlib.import_module("llmcore.adapters.litellm.patches.http_transport").PATCHES
     return own is None and all(patch.is_applied() for patch in transports)
 
 
 def check_package(needed: str, provider: str) -> None:
-    """Raises `ConfigError` when a provider's row names a module, as `a.b (c)`, that is not installed."""
+    """Raises `ConfigError` if a module that a provider's row names, as `a.b (c)`, is not installed."""
     module, _, package = needed.partition(" ")
     try:
         found = importlib.util.find_spec(module) is not None
-    except (ModuleNotFoundError, ValueError):  # a package that it is in, or a module that is barred
+    except (ModuleNotFoundError, ValueError):  # a missing parent package, or a blocked module
         found = False
     if not found:
         raise ConfigError(f"{provider} needs the package {package.strip('()')}, which is not installed: pip install it")
 
 
 async def close_clients() -> None:
-    """Close the HTTP clients LiteLLM keeps for the running event loop; does nothing when it was never imported.
+    """Close the HTTP clients that LiteLLM keeps for the running event loop. Does nothing if LiteLLM was never imported.
 
-    A loop that ends by `asyncio.run` and the like does so itself. Any other must before it ends, else unclosed transports warn
-    when they are collected. Calls made afterwards get new clients. Clients of other loops are left alone.
+    `asyncio.run` and the like do so at the loop's end. For any other loop, call this before it ends; otherwise unclosed
+    transports warn when they are collected. Later calls get new clients. Clients of other loops stay open.
     """
     if _loaded is not None:
         await close_clients_of_loop(_loaded)
 
 
 async def _close_at_loop_end() -> None:
-    """Let what LiteLLM leaves on the running loop be closed when that loop ends; once a loop, however often it is asked for.
+    """Close what LiteLLM leaves on the running loop when that loop ends. Registered once per loop.
 
-    asyncio's way for that is a generator: `asyncio.run` and the like close those of their loop when all its tasks have ended.
+    asyncio offers an asynchronous generator for that: `asyncio.run` and the like close a loop's generators once all tasks
+    have ended.
     """
     loop = asyncio.get_running_loop()
     if loop in _loop_ends:
         return
-    for closed in [other for other in tuple(_loop_ends) if other.is_closed()]:  # without an end
+    for closed in [other for other in tuple(_loop_ends) if other.is_closed()]:  # closed without an end
         _loop_ends.pop(closed, None)
     _loop_ends[loop] = _until_loop_end(loop)
     await anext(_loop_ends[loop])
@@ -175,6 +178,6 @@ async def _until_loop_end(loop: asyncio.AbstractEventLoop) -> AsyncGenerator[Non
         yield
     finally:
         _loop_ends.pop(loop, None)
-        with suppress(Exception):  # of LiteLLM's worker, whose insides may be others
+        with suppress(Exception):  # LiteLLM's worker may have changed
             await end_worker()
         await close_clients()

@@ -1,6 +1,6 @@
-"""The events of a streamed reply, its timeouts, and what only the whole stream tells.
+"""The events of a streamed reply, its timeouts, and the facts that only the whole stream contains.
 
-The provider's own events are read where that is possible (`_READ_HERE`), for LiteLLM's reading of them loses things.
+If possible (`_READ_DIRECTLY`), the provider's own events are read, since LiteLLM's version of them loses content.
 """
 
 from __future__ import annotations
@@ -25,41 +25,42 @@ __all__ = ["MOST_BUFFERED", "STREAM_WIRE", "StreamProgress", "StreamTimeouts", "
 
 T = TypeVar("T")
 
-STREAM_WIRE = "openai-chat"  # LiteLLM makes OpenAI's chunks of a stream that it reads
-_READ_HERE: dict[str | None, tuple[str, ...]] = {
+STREAM_WIRE = "openai-chat"  # LiteLLM converts streams to OpenAI's chunks
+_READ_DIRECTLY: dict[str | None, tuple[str, ...]] = {
     STREAM_WIRE: ("/chat/completions", "/responses"),
     "anthropic": ("/messages", ":streamRawPredict"),
     "gemini": (":streamGenerateContent",),
     "bedrock-converse": ("/converse-stream",),
     None: ("/v2/chat",),
 }
-"""Where streams are read without LiteLLM: by the provider's wire, the ends of the URLs.
+"""The streams that are read without LiteLLM: by the provider's wire format, the ends of the URLs.
 
-LiteLLM loses which call a piece belongs to, and which call came to its end (Anthropic, Bedrock). It loses what was searched and
-where it stands (Anthropic, OpenAI's other endpoint). It fails at calls in parts (Gemini) and at Cohere's events.
+LiteLLM loses which call a fragment belongs to, and which call ended (Anthropic, Bedrock). It loses web searches and their
+positions (Anthropic, OpenAI's Responses). It fails at partial calls (Gemini) and at Cohere's events.
 """
-_CLAUDES_COUNTS = frozenset({"message_start", "message_delta"})
-_CLAUDES_WORDS = frozenset({"content_block_start", "content_block_delta"})
-"""Events of Claude's own streams that tell usage, and those in which something is said."""
-_BEDROCKS_WORDS = frozenset({"contentBlockStart", "contentBlockDelta"})
-"""The same of Bedrock's."""
-_NOWHERE: tuple[str, ...] = ()
-_AS_LITELLM_SAYS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
-"""Finish words left to LiteLLM, which may have made an answer of a call: the tool that it forces for a typed answer."""
+_CLAUDE_USAGE_EVENTS = frozenset({"message_start", "message_delta"})
+_CLAUDE_CONTENT_EVENTS = frozenset({"content_block_start", "content_block_delta"})
+"""Events of Claude's streams with content. `_CLAUDE_USAGE_EVENTS` are those with usage."""
+_BEDROCK_CONTENT_EVENTS = frozenset({"contentBlockStart", "contentBlockDelta"})
+"""Events of Bedrock's streams with content."""
+_NO_PATHS: tuple[str, ...] = ()
+_LITELLM_FINISH_WORDS = frozenset({"", "stop", "tool_use", "tool_call", "tool_calls", "function_call"})
+"""Finish words that stay as LiteLLM reports them. It may have converted a call to an answer: that of the tool that it forces
+for typed output."""
 _NO_REASON = "ended before a finish_reason"
-_ECHOES = frozenset({"thinking_blocks", "reasoningContent"})
-"""Fields that say what a delta's `thinking_blocks` say."""
+_DUPLICATE_FIELDS = frozenset({"thinking_blocks", "reasoningContent"})
+"""Fields that repeat a delta's `thinking_blocks`."""
 MOST_BUFFERED = 1000
-"""Events that say nothing which are held back at the start of a stream."""
-_ALMOST = 0.95
-"""The part of a wait after which a connection's timeout is the same one."""
+"""The most events without content that are buffered at the start of a stream."""
+_NEARLY = 0.95
+"""If a connection's timeout comes after this part of the wait, it counts as the stream's own timeout."""
 
 
 class StreamTimeouts:
-    """How long one stream may keep its reader waiting: for the first piece that says something, and between two.
+    """How long a stream may wait for its first content, and between two events.
 
-    LiteLLM's own timeout does not cover every provider's reads. Signs of life (comments, empty deltas) would renew it.
-    `has_output`: a piece came that says something.
+    LiteLLM's own timeout does not cover every provider's reads. Comments and empty deltas would renew it. `has_output`: some
+    content arrived.
     """
 
     def __init__(self, call: ModelCall) -> None:
@@ -68,7 +69,7 @@ class StreamTimeouts:
         self.has_output = False
 
     async def wait_for(self, awaitable: Awaitable[T]) -> T:
-        """Await it. Raises `Timeout` when it takes too long, also where the connection's own clock was first to say so."""
+        """Await it. Raises `Timeout` if it takes too long, even if the connection's own timeout was first."""
         seconds = self._seconds()
         limit, before = asyncio.timeout(seconds), asyncio.get_running_loop().time()
         try:
@@ -76,7 +77,7 @@ class StreamTimeouts:
                 return await awaitable
         except Exception as error:
             waited = asyncio.get_running_loop().time() - before
-            if limit.expired() or (waited >= seconds * _ALMOST and isinstance(classify(error), Timeout)):
+            if limit.expired() or (waited >= seconds * _NEARLY and isinstance(classify(error), Timeout)):
                 raise Timeout(self._words()) from None
             raise
 
@@ -94,39 +95,41 @@ class StreamTimeouts:
 
 
 def events_of(prepared: Prepared, watch: TrafficWatch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
-    """The provider's own events where we read them ourselves and nobody has read them yet: LiteLLM loses what is odd in them."""
+    """Return the provider's own events if llmcore reads them and nobody has read them yet; else LiteLLM's."""
     exchange = watch.exchange
     untouched = exchange is not None and exchange.ok and not exchange.is_read
     if untouched and exchange is not None and not watch.forces_litellm_tool:
         path = exchange.url.partition("?")[0]
-        if path.endswith(_READ_HERE.get(prepared.provider.wire, _NOWHERE)):
+        if path.endswith(_READ_DIRECTLY.get(prepared.provider.wire, _NO_PATHS)):
             return exchange.events()
     if exchange is not None and exchange.is_exhausted and object_in(exchange.document).get("object") == "response":
-        return _whole(exchange.document)  # LiteLLM makes a stream of it
+        return _single_event(exchange.document)  # LiteLLM converts it to a stream
     return _chunks(watch, answer)
 
 
-async def _whole(body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+async def _single_event(body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
     yield body
 
 
 async def _chunks(watch: TrafficWatch, answer: Any) -> AsyncGenerator[dict[str, Any], None]:
-    """LiteLLM's chunks, with the server's own finish word: LiteLLM takes one that it does not know for `stop`, also `error`, and
-    makes one up at the end of a stream that was cut."""
-    async for chunk in _to_its_end(watch, answer):
+    """LiteLLM's chunks, with the server's own finish word.
+
+    LiteLLM replaces unknown finish words, such as `error`, by `stop`, and invents one at the end of a cut stream.
+    """
+    async for chunk in _until_end(watch, answer):
         event = _without_echo(dumped_chunk(chunk))
         for choice in objects_in(event.get("choices")):
             if choice.get("finish_reason") and watch.exchange is not None:
                 if not watch.exchange.is_whole:
                     del choice["finish_reason"]
-                elif (word := watch.exchange.end.word).lower() not in _AS_LITELLM_SAYS:
+                elif (word := watch.exchange.end.word).lower() not in _LITELLM_FINISH_WORDS:
                     choice["finish_reason"] = word
         yield event
 
 
-async def _to_its_end(watch: TrafficWatch, answer: Any) -> AsyncGenerator[Any, None]:
-    """LiteLLM's chunks. From 1.110 on it fails at the end of a stream that told no finish reason, also where its wire's end mark
-    came."""
+async def _until_end(watch: TrafficWatch, answer: Any) -> AsyncGenerator[Any, None]:
+    """LiteLLM's chunks. From 1.110 on, LiteLLM raises at the end of a stream without a finish reason, even if the end mark
+    arrived."""
     try:
         async for chunk in answer:
             yield chunk
@@ -137,13 +140,12 @@ async def _to_its_end(watch: TrafficWatch, answer: Any) -> AsyncGenerator[Any, N
 
 
 def _without_echo(event: dict[str, Any]) -> dict[str, Any]:
-    """LiteLLM says thinking blocks twice in one delta; the copy, or the wire's own piece (Bedrock's), would stand between the
-    pieces of one thought."""
+    """The event without LiteLLM's second copy of thinking blocks, which would separate the pieces of one thought."""
     for choice in objects_in(event.get("choices")):
         delta = object_in(choice.get("delta"))
         fields = object_in(delta.get("provider_specific_fields"))
         if "thinking_blocks" in delta and fields:
-            delta["provider_specific_fields"] = {name: value for name, value in fields.items() if name not in _ECHOES}
+            delta["provider_specific_fields"] = {name: value for name, value in fields.items() if name not in _DUPLICATE_FIELDS}
     return event
 
 
@@ -153,7 +155,7 @@ def dumped_chunk(answer: Any) -> dict[str, Any]:
 
 
 class StreamProgress:
-    """What only the whole stream tells."""
+    """Collects the facts that only the whole stream contains."""
 
     def __init__(self, call: ModelCall, prepared: Prepared, watch: TrafficWatch) -> None:
         self._call = call
@@ -161,38 +163,40 @@ class StreamProgress:
         self._prepared = prepared
         self._started = time.perf_counter()
         self._first: float | None = None
-        self._told = BodyFacts()  # by the events, which may be LiteLLM's
+        self._facts = BodyFacts()  # from the events, which may be LiteLLM's
         self._usage: Any = None
-        self._claudes: dict[str, Any] = {}  # what Claude tells of usage at a stream's start and end
-        self._thought = 0  # characters of Claude's, who does not count what it thought
+        self._claude_usage: dict[str, Any] = {}  # Claude's usage, from the stream's start and end
+        self._thinking_length = 0  # characters; Claude does not count its thinking tokens
         self._wire = STREAM_WIRE
 
-    def saw(self, event: dict[str, Any]) -> None:
+    def add(self, event: dict[str, Any]) -> None:
+        """Record the next event."""
         if self._first is None and has_content(event):
             self._first = time.perf_counter() - self._started
             self._wire = STREAM_WIRE if "choices" in event else self._prepared.provider.wire or STREAM_WIRE
-        self._told.add(event)
+        self._facts.add(event)
         if isinstance(thought := object_in(event.get("delta")).get("thinking"), str):
-            self._thought += len(thought)
-        elif event.get("type") in _CLAUDES_COUNTS:
-            self._claudes |= object_in(object_in(event.get("message", event)).get("usage"))
-            self._usage = whole_prompt(self._claudes)
+            self._thinking_length += len(thought)
+        elif event.get("type") in _CLAUDE_USAGE_EVENTS:
+            self._claude_usage |= object_in(object_in(event.get("message", event)).get("usage"))
+            self._usage = whole_prompt(self._claude_usage)
         else:
             self._usage = usage_of_reply(event) or self._usage
 
     def summary(self) -> dict[str, Any]:
-        """`usage` as a `Usage` dict; times in seconds; the identity of the reply. A summary comes after a whole stream only."""
+        """Return `usage` (a `Usage` as a dict), times in seconds, and the reply's identity. Only whole streams have a
+        summary."""
         seen = self._watch.exchange is not None and self._watch.exchange.end.events > 0
-        told = self._watch.exchange.end.facts if seen and self._watch.exchange is not None else self._told
-        usage = read_usage(self._usage, self._call.endpoint, estimated=not told.counted)
-        if self._thought:
-            usage = usage.model_copy(update={"reasoning_tokens": min(tokens_of(self._thought), usage.output_tokens)})
+        facts = self._watch.exchange.end.facts if seen and self._watch.exchange is not None else self._facts
+        usage = read_usage(self._usage, self._call.endpoint, estimated=not facts.counted)
+        if self._thinking_length:
+            usage = usage.model_copy(update={"reasoning_tokens": min(tokens_of(self._thinking_length), usage.output_tokens)})
         return {
             "usage": usage.model_dump(),
             "time_to_first_token": self._first,
             "duration": time.perf_counter() - self._started,
-            "id": told.id,
-            "model": told.model or self._call.endpoint.model,
+            "id": facts.id,
+            "model": facts.model or self._call.endpoint.model,
             "provider": self._call.endpoint.provider,
             "wire": self._wire,
             "forced_tool": forced_tool(self._call, self._prepared.tools),
@@ -204,7 +208,7 @@ class StreamProgress:
 def has_content(event: dict[str, Any]) -> bool:
     if isinstance(event.get("delta"), str):  # of the responses
         return bool(event["delta"])
-    if event.get("type") in _CLAUDES_WORDS or not _BEDROCKS_WORDS.isdisjoint(event):
+    if event.get("type") in _CLAUDE_CONTENT_EVENTS or not _BEDROCK_CONTENT_EVENTS.isdisjoint(event):
         return True
     if any(object_in(candidate.get("content")).get("parts") for candidate in objects_in(event.get("candidates"))):
         return True

@@ -1,12 +1,12 @@
-"""Tokens and cost of one request, as LiteLLM counts them on every wire.
+"""Tokens and cost of one request, in LiteLLM's counting for every wire format.
 
-LiteLLM's `usage` is OpenAI-shaped for all providers: `prompt_tokens` holds the cached ones (for Anthropic: input +
-cache write + cache read), `completion_tokens` the reasoning (for Gemini: the thoughts). Prices are the endpoint's, else
-LiteLLM's table's where that can be trusted; an unknown price gives cost None, never 0.
+LiteLLM's `usage` has OpenAI's form for all providers. `prompt_tokens` includes cached tokens (for Anthropic: input + cache
+write + cache read), and `completion_tokens` includes reasoning (for Gemini: thoughts). Prices are the endpoint's, else those
+of LiteLLM's table if they can be trusted. If a price is unknown, the cost is None, never 0.
 
-Usage that a server leaves out is estimated, in one way on every wire. Where a budget hangs on a number, also one that cannot be
-believed is (0 for a side that is not empty, more than any model reads or writes): a budget is never switched off by what a
-server says.
+If a server omits usage, it is estimated, in one way for every format. If a budget depends on a number, an implausible one (0
+for a side that is not empty, or more than any model reads or writes) is estimated too. So a server cannot switch a budget
+off.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INPUT = ("prompt_tokens", "input_tokens")
 _OUTPUT = ("completion_tokens", "output_tokens")
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
-"""LiteLLM's names, and those of a body that LiteLLM does not read."""
+"""LiteLLM's names, and those of bodies that LiteLLM does not read."""
 
 
 def _count(source: object, *path: str) -> int:
@@ -48,36 +48,38 @@ def _detail(usage: object, places: tuple[str, ...], name: str) -> int:
 
 
 def usage_of_reply(*events: Mapping[str, Any]) -> object:
-    """The usage that a body or a stream event tells, None when it tells none.
+    """Return the usage in a body or in stream events, None without one.
 
-    It stands in its usual place, or where Groq (`x_groq`), Moonshot (the choice), Cohere (the last delta), Bedrock (`metadata`)
-    and OpenAI's responses (the last event) put it. Of several the first that counts: LiteLLM loses Cohere's.
+    It is in its usual field, or where Groq (`x_groq`), Moonshot (the choice), Cohere (the last delta), Bedrock (`metadata`)
+    and OpenAI's Responses (the last event) put it. Of several, the first with counts is used, since LiteLLM loses Cohere's.
     """
     found = [
-        _in_openais_words(object_in(usage.get("tokens")) or usage)
+        _as_openai_usage(object_in(usage.get("tokens")) or usage)
         for event in events
         for place in (event, *(object_in(event.get(key)) for key in _HOLDERS), *objects_in(event.get("choices")))
         if is_object(usage := place.get("usage") or place.get("usageMetadata")) and usage
     ]
-    return next(filter(_counts, found), found[0] if found else None)
+    return next(filter(_has_counts, found), found[0] if found else None)
 
 
 def whole_prompt(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """The usage as Claude tells it, with the cached tokens among the input's, as others count them."""
+    """Return Claude's usage with the cached tokens added to the input tokens, as others count them."""
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return {**usage, "input_tokens": sum(count_of(usage.get(name)) for name in names)}
 
 
-def _in_openais_words(usage: dict[str, Any]) -> dict[str, Any]:
-    """Gemini's and Bedrock's own usage, counted as LiteLLM counts it; any other as it is."""
+def _as_openai_usage(usage: dict[str, Any]) -> dict[str, Any]:
+    """Gemini's and Bedrock's own usage in OpenAI's form, counted like LiteLLM; other usage unchanged."""
     if "promptTokenCount" in usage:
         names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount", "totalTokenCount")
-        asked, said, thought, by_tools, total = (_count(usage, name) for name in names)
+        prompt, output, thoughts, tool_prompt, total = (_count(usage, name) for name in names)
         return {
-            "prompt_tokens": asked + by_tools,
-            "completion_tokens": said if asked + said + by_tools == total else said + thought,  # some count thoughts as said
+            "prompt_tokens": prompt + tool_prompt,
+            "completion_tokens": output
+            if prompt + output + tool_prompt == total
+            else output + thoughts,  # some servers count thoughts as output
             "prompt_tokens_details": {"cached_tokens": _count(usage, "cachedContentTokenCount")},
-            "completion_tokens_details": {"reasoning_tokens": thought},
+            "completion_tokens_details": {"reasoning_tokens": thoughts},
         }
     if "inputTokens" in usage:
         read, written = _count(usage, "cacheReadInputTokens"), _count(usage, "cacheWriteInputTokens")
@@ -89,20 +91,22 @@ def _in_openais_words(usage: dict[str, Any]) -> dict[str, Any]:
     return usage
 
 
-def _counts(usage: dict[str, Any]) -> bool:
+def _has_counts(usage: dict[str, Any]) -> bool:
     return any(count_of(usage.get(name)) for name in (*_INPUT, *_OUTPUT))
 
 
 def read_usage(usage: object, endpoint: Endpoint, *, estimated: bool = False) -> Usage:
-    """`usage` (LiteLLM's, as a dict) as ours, priced. Without any count it is `estimated`, for nobody counted. `estimated`: the
-    server told none, so what stands there is LiteLLM's guess, and none of ours."""
+    """Return LiteLLM's `usage` (a dict) as a priced `Usage`. Without any count it is `estimated`.
+
+    `estimated`: the server sent no usage, so the counts are LiteLLM's guess and are not used.
+    """
     cached = _detail(usage, _INPUT_DETAILS, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
     read = cached or _count(usage, "cache_read_input_tokens")
     written = _count(usage, "prompt_tokens_details", "cache_creation_tokens") or _count(usage, "cache_creation_input_tokens")
-    told = max(_count(usage, name) for name in _INPUT)
+    input_tokens = max(_count(usage, name) for name in _INPUT)
     counted = Usage(
-        # of what holds more cached tokens than there were, those are left out, as Anthropic leaves them out
-        input_tokens=told if read + written <= told or not told else told + read + written,
+        # if there are more cached than input tokens, the input excludes them, as in Anthropic's count
+        input_tokens=input_tokens if read + written <= input_tokens or not input_tokens else input_tokens + read + written,
         output_tokens=max(_count(usage, name) for name in _OUTPUT),
         cache_read_tokens=read,
         cache_write_tokens=written,
@@ -119,16 +123,18 @@ def _charged(usage: object) -> float | None:
     return float(cost) if is_amount(cost) and cost > 0 else None
 
 
-def accounted(told: Usage | None, call: ModelCall, reply: Envelope) -> Usage:
-    """What a request counts for in a budget: what was told where it can be believed; else an estimate (`estimated`), a
-    fourth of the characters. Its cost is None only where the price is unknown. O(size of the request and the reply),
-    and only where something must be estimated."""
-    usage = told or Usage()
+def accounted(reported: Usage | None, call: ModelCall, reply: Envelope) -> Usage:
+    """Return what a request counts in a budget: the reported usage if plausible, else an estimate (`estimated`), a fourth of
+    the characters.
+
+    The cost is None only if the price is unknown. O(size of the request and the reply), only if something is estimated.
+    """
+    usage = reported or Usage()
     changes: dict[str, int] = {}
     if not 0 < usage.input_tokens <= MOST_TOKENS:
-        changes["input_tokens"] = _asked(call)
+        changes["input_tokens"] = _request_tokens(call)
     if not 0 < usage.output_tokens <= MOST_TOKENS:
-        changes["output_tokens"] = _answered(reply)
+        changes["output_tokens"] = _reply_tokens(reply)
     if not 0 <= usage.cache_read_tokens + usage.cache_write_tokens <= changes.get("input_tokens", usage.input_tokens):
         changes |= {"cache_read_tokens": 0, "cache_write_tokens": 0}
     if any(getattr(usage, name) != tokens for name, tokens in changes.items()):
@@ -140,8 +146,8 @@ def accounted(told: Usage | None, call: ModelCall, reply: Envelope) -> Usage:
     return usage.model_copy(update={"cost": max(costs, default=None)})
 
 
-def _asked(call: ModelCall) -> int:
-    """Tokens of a request, roughly: its texts, the tools and the schema it carries, its images."""
+def _request_tokens(call: ModelCall) -> int:
+    """A rough number of tokens in a request: its texts, tools, schema and images."""
     request = call.request
     blocks = [block for message in request.messages for block in message.content]
     carried = [str(request.system or ""), str(call.output_schema or ""), *(tool.model_dump_json() for tool in call.tools)]
@@ -156,20 +162,20 @@ def _tokens_in(block: Block) -> int:
     return tokens_of(len(block.model_dump_json()))
 
 
-def _answered(reply: Envelope) -> int:
-    """Tokens of a reply, roughly. The source of a native reply holds neither its calls nor its reasoning."""
+def _reply_tokens(reply: Envelope) -> int:
+    """A rough number of tokens in a reply. The source of a native reply contains neither its calls nor its reasoning."""
     text = max(len(reply.source), len(reply.content) + len(reply.reasoning))
     return tokens_of(text + sum(len(call.name) + len(call.raw_arguments) for call in reply.tool_calls if call.span is None))
 
 
 def tokens_of(characters: int) -> int:
-    """The tokens that so many characters are, roughly."""
+    """A rough number of tokens in so many characters."""
     return -(-characters // _CHARACTERS_PER_TOKEN)
 
 
 def cost_of(usage: Usage, endpoint: Endpoint) -> float | None:
-    """US dollars; None when the price of input or output is unknown. Cached tokens without a price of their own cost as
-    input."""
+    """Return US dollars, None if the price of input or output is unknown. Without their own price, cached tokens cost as much
+    as input."""
     prices: Prices | None = endpoint.prices or table_prices(endpoint)
     if prices is None or prices.input is None or prices.output is None:
         return None

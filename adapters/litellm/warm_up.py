@@ -1,7 +1,8 @@
-"""A provider's warm-up requests: what LiteLLM imports, compiles and builds with its first ones burdens no event loop.
+"""A provider's warm-up requests. They do LiteLLM's slow first-request work in a thread, so that it does not block an event
+loop.
 
-LiteLLM and the OpenAI SDK import several hundred modules within the first request and build validators for its reply. That takes
-0.4 s of CPU. A warm-up request runs in a thread and leaves no process: `patches.http_transport` answers it from here.
+LiteLLM and the OpenAI SDK import several hundred modules within the first request, and build validators for its reply. That
+takes 0.4 s of CPU. A warm-up request never leaves the process: `patches.http_transport` answers it with `canned_answer`.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ PROVIDERS_WITH_A_KEY = frozenset(
     {"openai", "anthropic", "gemini", "groq", "openrouter", "mistral", "deepseek", "xai", "together", "ollama"}
     | {"vllm", "sglang", "llama_cpp", "lm_studio", "openai_compatible"}
 )
-"""The providers that are reached with a key alone. The others ask a cloud for credentials before they send anything."""
+"""The providers that need only a key. The others request a cloud's credentials before they send anything."""
 
 _KEY = "not-needed"
-"""Known as no key: it is not looked for in what is shown."""
+"""Not a secret, so it is not searched for in what is shown."""
 _SERVER = "http://llmcore-warm-up.invalid"
 _MODEL = "llmcore-warm-up"
 _REFUSED = "llmcore-warm-up-refused"
@@ -40,14 +41,14 @@ _is_warm_up: ContextVar[bool] = ContextVar("llmcore_warm_up", default=False)
 
 
 def is_warm_up() -> bool:
-    """Is this request a warm-up request?"""
+    """Return whether the current request is a warm-up request."""
     return _is_warm_up.get()
 
 
 def send_warm_up_requests(adapter: Adapter, provider: str) -> None:
-    """Send a whole request, a streamed one and a refused one of the provider, in this thread, where no event loop runs.
+    """Send a whole, a streamed and a refused request of the provider, in this thread, where no event loop runs.
 
-    An error in them is dropped: the first real request then loads what is missing.
+    Errors are ignored: the first real request then loads what is missing.
     """
     with suppress(Exception):
         asyncio.run(_requests(adapter, provider))
@@ -73,7 +74,7 @@ async def _requests(adapter: Adapter, provider: str) -> None:
 
 
 def canned_answer(url: str, body: bytes) -> tuple[int, str, bytes]:
-    """Status, content type and body of the answer to a warm-up request."""
+    """Return status, content type and body of the answer to a warm-up request."""
     if _REFUSED.encode() in body or _REFUSED in url:
         return 400, "application/json", b'{"error": {"message": "the tools are not supported", "type": "invalid_request_error"}}'
     whole, events = next(wire for mark, wire in _WIRES.items() if mark in url)
@@ -132,4 +133,4 @@ _WIRES: dict[str, tuple[dict[str, Any], tuple[dict[str, Any], ...]]] = {
     "/api/chat": (_OLLAMA, (_OLLAMA,)),
     "": (_OPENAI, _OPENAI_EVENTS),
 }
-"""By what the URL holds: the body of a reply, and the events of a streamed one."""
+"""By a part of the URL: the body of a reply, and the events of a streamed one."""

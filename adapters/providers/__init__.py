@@ -1,8 +1,9 @@
-"""Provider differences as data: one row a provider, with its capabilities, limits, schema dialect and quirks.
+"""Differences between providers, as data: one row per provider, with its capabilities, limits, schema dialect and
+peculiarities.
 
-`provider_of` never fails: a provider without a row is passed to LiteLLM under its own name with nothing assumed. Whether a name
-is one at all is for `names` to say, when a registry is loaded. Beside it LiteLLM's table of models, read as a file. Nothing here
-sends, and nothing learns at run time (`capabilities` does).
+`provider_of` never fails. A provider without a row is passed to LiteLLM under its own name, without assumptions. `names`
+checks provider and model names when a registry is loaded. `model_table` reads LiteLLM's table of models as a file. Nothing
+here sends requests or learns at run time; `capabilities` learns.
 """
 
 from __future__ import annotations
@@ -48,23 +49,25 @@ _LIKE_OPENAI = replace(
         )
     ),
 )
-"""A server that is called `openai` at another host: what it can do is not known, how OpenAI's models are asked is."""
+"""The row of a server named `openai` at another host: its capabilities are unknown, but OpenAI's models are asked as usual."""
 
 
 def canonical(name: str) -> str:
-    """A provider's name as the table has it: lower case, `_` for `-`, without other spellings."""
+    """Return a provider's name as in the table: lower case, `_` instead of `-`, aliases resolved."""
     plain = name.lower().replace("-", "_")
     return ALIASES.get(plain, plain)
 
 
 def is_host_of(host: str, domain: str) -> bool:
-    """Is `host` the domain, or within it?"""
+    """Return whether `host` is the domain or within it."""
     return host == domain or host.endswith(f".{domain}")
 
 
 def row_of(provider: str, base_url: str | None) -> Provider | None:
-    """The table's row of a provider, None when it has none; `openai` at another host than OpenAI's own is any
-    OpenAI-compatible server, which is taken at its word: system messages keep their places."""
+    """Return the table's row of a provider, None without one.
+
+    `openai` at another host than OpenAI's is any OpenAI-compatible server, whose system messages keep their places.
+    """
     row = PROVIDERS.get(canonical(provider))
     if row is not None and row.name == "openai" and base_url:
         host = (urlsplit(base_url).hostname or "").lower()
@@ -73,7 +76,7 @@ def row_of(provider: str, base_url: str | None) -> Provider | None:
 
 
 def provider_of(endpoint: Endpoint) -> Provider:
-    """The row of an endpoint's provider, as it stands for the family of its model."""
+    """Return the row of an endpoint's provider, with the changes for the family of its model."""
     return _provider_of(endpoint.provider, endpoint.model, endpoint.base_url)
 
 

@@ -1,4 +1,4 @@
-"""Who is charged for a request: what two models share when the quota of one being spent means that the other's is, too."""
+"""Who is charged for a request. If two models share an account and its quota is spent, it is spent for both."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["account_of"]
 
 
 def account_of(endpoint: Endpoint) -> tuple[str, int]:
-    """The same for two endpoints of one account: where it is held, and by which key, as a number that tells nothing of it.
+    """Return a value that is equal for two endpoints of one account: the server, and a hash of the key.
 
-    A server at a URL of its own is an account by itself, whatever the provider is called: two servers have two owners, or
-    two quotas. The key is the one that is sent, also where it comes from the environment.
+    A server at another URL is a separate account, whatever its provider's name. The key is the one that is sent, even if it
+    comes from the environment.
     """
     row = provider_of(endpoint)
     url = urlsplit(endpoint.base_url or "")

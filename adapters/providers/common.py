@@ -1,4 +1,4 @@
-"""What several rows of the provider table share."""
+"""Values that several rows of the provider table share."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ GEMINI_CAPABILITIES = FULL.model_copy(
 )
 """Gemini API documentation: Function calling, Structured output, Grounding with Google Search."""
 LOW_OR_HIGH = ((8192, "low"),)
-"""The efforts of models that have no `medium` (xAI documentation: Reasoning; Gemini API documentation: Gemini thinking)."""
+"""The efforts of models without `medium` (xAI documentation: Reasoning; Gemini API documentation: Gemini thinking)."""
 NO_SAMPLING = frozenset({"temperature", "top_p"})
 
 CLAUDE_SAMPLING = (("temperature", 1.0, 1.0), ("top_p", 0.95, 1.0))

@@ -1,9 +1,8 @@
-"""Which text dialect a model's family writes best when its calls must be written as text.
+"""Which text dialect a model's family writes best if its calls must be written as text.
 
-Rule: the dialect the family was trained on, if its markers survive as plain text. Markers that are control tokens of
-the tokenizer (`[TOOL_CALLS]`, DeepSeek's and Kimi's token markers, harmony channels) are eaten by servers that skip
-special tokens, so families that have only those are taught the nearest plain form. Names are the normaliser's registry
-names.
+It is the dialect that the family was trained on, if its markers survive as plain text. Servers that skip special tokens drop
+markers that are control tokens (`[TOOL_CALLS]`, DeepSeek's and Kimi's token markers, harmony channels). Families that have
+only those get the nearest plain form. Names are those of the normalizer's registry.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from functools import lru_cache
 __all__ = ["DEFAULT_DIALECT", "OWN_DIALECTS", "TEXT_DIALECTS", "own_dialects", "text_dialect"]
 
 DEFAULT_DIALECT = "hermes"
-"""`<tool_call>{json}</tool_call>`: the most widely trained form, plain text, one JSON object a call."""
+"""`<tool_call>{json}</tool_call>`: the form most models were trained on, in plain text, with one JSON object per call."""
 
 TEXT_DIALECTS: tuple[tuple[str, str], ...] = (
     ("*claude*", "anthropic_function_calls"),
@@ -44,7 +43,7 @@ TEXT_DIALECTS: tuple[tuple[str, str], ...] = (
     ("*kimi*", "hermes"),  # likewise
     ("*gpt-oss*", "hermes"),  # harmony channels never reach the text of a served model
 )
-"""Globs on the model's name, lower case; the first that matches counts."""
+"""Globs for the model's name in lower case. The first match counts."""
 
 OWN_DIALECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("*claude*", ("anthropic_function_calls", "anthropic_legacy")),
@@ -80,12 +79,12 @@ OWN_DIALECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("*inkling*", ("inkling",)),
     ("*mimo*", ("mimo", "hermes")),
 )
-"""What a family writes when its server passes calls on as text: its markers, control tokens too. Globs as above."""
+"""What a family writes if its server passes calls on as text: its markers, including control tokens. Globs as above."""
 
 
 @lru_cache(maxsize=256)
 def own_dialects(model: str) -> tuple[str, ...]:
-    """The registry names of the dialects that the model's family writes; none for an unknown family."""
+    """Return the registry names of the dialects that the model's family writes. Empty for an unknown family."""
     name = model.lower()
     own = next((dialects for pattern, dialects in OWN_DIALECTS if fnmatchcase(name, pattern)), ())
     taught = next((dialect for pattern, dialect in TEXT_DIALECTS if fnmatchcase(name, pattern)), "")
@@ -93,6 +92,6 @@ def own_dialects(model: str) -> tuple[str, ...]:
 
 
 def text_dialect(model: str) -> str:
-    """The registry name of the dialect to teach `model` in the prompted modes."""
+    """Return the registry name of the dialect that the prompted modes describe to `model`."""
     name = model.lower()
     return next((dialect for pattern, dialect in TEXT_DIALECTS if fnmatchcase(name, pattern)), DEFAULT_DIALECT)

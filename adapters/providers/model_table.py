@@ -1,11 +1,11 @@
-"""LiteLLM's model table, read as data: context windows, prices and what a model supports.
+"""Reads LiteLLM's model table as data: context windows, prices and supported features.
 
-The file is read where it stands in the installed package, so that looking something up never imports litellm (2-3 s).
-Once litellm is loaded its live table is used, which knows models registered with `litellm.register_model`.
+The file is read from the installed package, so that a look-up never imports litellm (2-3 s). Once litellm is loaded, its live
+table is used, which includes models registered with `litellm.register_model`.
 
-Rules, for the table is easily misread: only a name that is a key counts (its name patterns invent entries); True counts
-and False means unknown; a price of 0 is unknown, never free, and so is one that is no finite number. The first look-up
-costs about 35 ms, later ones are a dict access.
+The table is easily misread, so these rules apply. Only a name that is a key counts, since the table's name patterns invent
+entries. True counts, and False means unknown. A price of 0, or one that is not finite, is unknown. The first look-up costs
+about 35 ms, later ones a dict access.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _table() -> Mapping[str, Any]:
 
 
 def litellm_entry(endpoint: Endpoint) -> Mapping[str, Any]:
-    """The table's row of an endpoint's model; empty when no key names it (with its provider's prefix, or bare where the
-    row says the provider)."""
+    """Return the table's row of an endpoint's model. Empty if no key names it, with its provider's prefix, or alone if the
+    row names the provider."""
     provider, table = provider_of(endpoint), _table()
     for name in (f"{provider.prefix}/{endpoint.model}", endpoint.model):
         row = table.get(name)
@@ -74,7 +74,7 @@ def litellm_entry(endpoint: Endpoint) -> Mapping[str, Any]:
 
 
 def table_capabilities(endpoint: Endpoint) -> Capabilities:
-    """What LiteLLM's table says for certain of an endpoint; every field it does not vouch for stays None."""
+    """Return what LiteLLM's table certainly says of an endpoint. All other fields are None."""
     row = litellm_entry(endpoint)
     known: dict[str, Any] = {field: True for field, key in _SUPPORTS.items() if row.get(key) is True}
     for field, key in (("context_window", "max_input_tokens"), ("max_output_tokens", "max_output_tokens")):
@@ -84,8 +84,8 @@ def table_capabilities(endpoint: Endpoint) -> Capabilities:
 
 
 def table_prices(endpoint: Endpoint) -> Prices | None:
-    """US dollars per million tokens by LiteLLM's table; None for other base URLs than the provider's own, unlisted
-    models and prices of 0."""
+    """Return US dollars per million tokens by LiteLLM's table. None for other base URLs than the provider's own, unlisted
+    models, and prices of 0."""
     row: Mapping[str, Any] = {} if endpoint.base_url else litellm_entry(endpoint)
     prices: dict[str, float] = {
         field: price * _PER_MILLION for field, key in _PRICES.items() if is_amount(price := row.get(key)) and price > 0

@@ -1,10 +1,10 @@
-"""Is a provider, a model, a base URL one that can be reached? Asked when a registry is loaded, so that a misspelt name is an
-error there and not at the first request.
+"""Checks provider names, model names and base URLs when a registry is loaded, so that a misspelling fails there and not at
+the first request.
 
-A name is known when our table or LiteLLM's list has it; the list is a file of this package (`scripts/litellm_names.py` makes it),
-so that nothing is imported for it. Models are judged only where a provider serves its own at its own URL: by the beginning of
-their names, and by their words. A name that could be a new model's is let through; where it differs from a known one by a letter,
-or by how its parts are put together, a warning names that one.
+A name is known if llmcore's table or LiteLLM's list has it. The list is a file of this package (`scripts/litellm_names.py`
+makes it), so nothing is imported. Models are checked only if a provider serves its own models at its own URL: by the
+beginnings of their names and by their words. A name that could be a new model's is accepted. If it differs from a known one
+by a letter, or by the order of its parts, a warning names the known one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["check_provider_names", "is_provider_name", "litellm_names"]
 
 _log = logger("models")
 
-_MEANT = {
+_COMMON_NAMES = {
     "google": "gemini",
     "claude": "anthropic",
     "chatgpt": "openai",
@@ -42,36 +42,39 @@ _MEANT = {
     "llamacpp": "llama_cpp",
     "local": "openai_compatible",
 }
-"""What is often written for a provider, and how it is called here."""
+"""Common names of providers, and the names in the table."""
 
 
-_ASKED = ("/chat/completions", "/completions", "/responses", "/v1/messages", "/api/chat", "/api/generate")
-"""Paths of single requests, as they stand in the examples of providers' documentation."""
+_REQUEST_PATHS = ("/chat/completions", "/completions", "/responses", "/v1/messages", "/api/chat", "/api/generate")
+"""Paths of single requests, as in the examples of providers' documentation."""
 _WORD = re.compile(r"[a-z]{4,}")
-_OPEN = re.compile(r"/|^(?:ft|arn):")
-"""What stands in the names of models of a user's own or of somebody else's: their words may be any."""
+_CUSTOM_NAME = re.compile(r"/|^(?:ft|arn):")
+"""Marks a user's own model, or one of another owner. Its words may be any."""
 _SAME_MODELS = {"cohere": "cohere_chat", "ai21_chat": "ai21"}
-"""Providers without a row whose models are listed with another's."""
-_FEW = 6
+"""Providers without a row whose models are listed under another provider."""
+_MAX_LISTED = 6
 _PART = re.compile(r"[a-z]+|[0-9]+")
-_LOOKS_LIKE = str.maketrans("0li", "o11")
-_SHORTEST = 3
-"""Letters of a word that may be another one with a slip: shorter ones are versions."""
-_NEAR = 0.8
-"""How near a word must be to a known one to be taken for that, misspelt."""
+_SIMILAR_CHARACTERS = str.maketrans("0li", "o11")
+_MIN_WORD_LENGTH = 3
+"""The fewest letters of a word that may be a misspelling. Shorter words are versions."""
+_SIMILARITY = 0.8
+"""How similar a word must be to a known one to count as its misspelling."""
 
 
 @cache
 def litellm_names() -> dict[str, Any]:
-    """The shipped list: `providers`, and `models` by our name of the provider."""
+    """Return the shipped list: `providers`, and `models` by llmcore's name of the provider."""
     text = (files("llmcore.adapters.providers") / "litellm_names.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 
 
 def check_provider_names(provider: str, model: str, base_url: str | None = None) -> None:
-    """Raises `ConfigError`, with the nearest name, for a provider or a model that nobody knows, for a base URL that only looks
-    like a provider's, and where one is needed and there is none."""
+    """Check a provider, a model and a base URL.
+
+    Raises `ConfigError`, with the nearest name, for an unknown provider or model, for a base URL that only resembles a
+    provider's, and for a missing base URL.
+    """
     name = canonical(provider)
     if base_url:
         _check_host(base_url)
@@ -81,7 +84,7 @@ def check_provider_names(provider: str, model: str, base_url: str | None = None)
         _check_path(base_url)
     row = PROVIDERS.get(name)
     if row is None:
-        _check_litellms(provider)
+        _check_litellm_provider(provider)
         if not base_url:
             _check_listed(_SAME_MODELS.get(name, name), model)
         return
@@ -90,66 +93,68 @@ def check_provider_names(provider: str, model: str, base_url: str | None = None)
         raise ConfigError(f"the provider {provider!r} needs a `base_url`{variable}, for example {row.needs_url}")
     if base_url or model in _models(row.name):
         return
-    if not row.may_serve(model) or (row.names_of_models and _misspelt(row.name, model)):
+    if not row.may_serve(model) or (row.model_names and _misspelt(row.name, model)):
         raise ConfigError(_unknown_model(row, model))
-    if row.names_of_models and not _OPEN.search(model) and (near := _slip_away(row.name, model)):
+    if row.model_names and not _CUSTOM_NAME.search(model) and (near := _near_model(row.name, model)):
         _warn(row.name, model, near)
 
 
 def _check_listed(provider: str, model: str) -> None:
-    """Of a provider without a row the beginnings of names are not known: what is like none of its models is asked for, with a
-    warning."""
+    """Check a model of a provider without a row. If it resembles none of the known models, warn; the beginnings of names are
+    unknown."""
     known = _models(provider)
-    if not known or model in known or _OPEN.search(model):
+    if not known or model in known or _CUSTOM_NAME.search(model):
         return
     near = _nearest(model.lower(), known) or ""
     if _misspelt(provider, model):
-        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known[:_FEW])}"
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known[:_MAX_LISTED])}"
         raise ConfigError(f"{provider} has no model {model[:200]!r}; {hint} (With a `base_url` any name goes)")
-    if (slip := _slip_away(provider, model)) or _parts(model)[:1] not in [_parts(name)[:1] for name in known]:
+    if (slip := _near_model(provider, model)) or _parts(model)[:1] not in [_parts(name)[:1] for name in known]:
         _warn(provider, model, slip or near)
 
 
 def is_provider_name(name: str) -> bool:
-    """Is it the name of a provider that the table or LiteLLM knows, or of an adapter of the caller's?"""
+    """Return whether the table, LiteLLM or an adapter of the caller's has this provider name."""
     plain = canonical(name)
     return plain in OWN_ADAPTER or plain in PROVIDERS or plain in litellm_names()["providers"]
 
 
 def check_provider(provider: str) -> None:
-    """Raises `ConfigError`, with the nearest name, for a provider that nobody knows."""
+    """Raises `ConfigError`, with the nearest name, for an unknown provider."""
     name = canonical(provider)
     if name not in OWN_ADAPTER and name not in PROVIDERS:
-        _check_litellms(provider)
+        _check_litellm_provider(provider)
 
 
 def _check_host(base_url: str) -> None:
-    """A host that begins like a provider's and ends as somebody else's gets no key."""
+    """Refuse a host that begins like a provider's but belongs to another owner, so that no key is sent to it."""
     host = (urlsplit(base_url).hostname or "").lower()
     for row in PROVIDERS.values():
         for domain in row.hosts:
             if not is_host_of(host, domain) and re.search(rf"(?:^|[.-]){re.escape(domain)}[.-]", host):
                 raise ConfigError(
-                    f"base_url: the host {host!r} looks like {row.name}'s ({domain}) and belongs to somebody else; "
-                    f"write one that ends in {domain!r}, or reach the other server by another name"
+                    f"base_url: the host {host!r} looks like {row.name}'s ({domain}) and belongs to another owner; "
+                    f"write a host that ends in {domain!r}, or use another name for the other server"
                 )
 
 
 def _check_path(base_url: str) -> None:
-    """The client adds the path of what it asks for: one that stands there already would be there twice."""
+    """Refuse a path that the client appends itself. It would be there twice."""
     path = urlsplit(base_url).path.rstrip("/")
-    found = next((ending for ending in _ASKED if path.endswith(ending)), None)
+    found = next((ending for ending in _REQUEST_PATHS if path.endswith(ending)), None)
     if found:
-        kept = path.removesuffix(found) or "/"
-        raise ConfigError(f"base_url: leave out {found!r} at its end, which is added to each request; its path is then {kept!r}")
+        path_left = path.removesuffix(found) or "/"
+        raise ConfigError(
+            f"base_url: leave out {found!r} at its end, which is added to each request; its path is then {path_left!r}"
+        )
 
 
-def _check_litellms(provider: str) -> None:
+def _check_litellm_provider(provider: str) -> None:
     routed = litellm_names()["providers"]
     if provider in routed or provider.lower().replace("-", "_") in routed:
         return
     plain = provider.lower().replace("-", "_")
-    near = _MEANT.get(plain) or _nearest(plain, (*PROVIDERS, *ALIASES, *routed))
+    near = _COMMON_NAMES.get(plain) or _nearest(plain, (*PROVIDERS, *ALIASES, *routed))
     hint = f"did you mean {near!r}? " if near else ""
     raise ConfigError(
         f"there is no provider {provider!r}; {hint}There are {', '.join(PROVIDERS)}, and what LiteLLM routes; a server that "
@@ -166,29 +171,32 @@ def _models(provider: str) -> list[str]:
 def _words(name: str) -> frozenset[str]:
     """The words in the names of a provider's models."""
     row = PROVIDERS.get(name)
-    beginnings = () if row is None else row.names_of_models
+    beginnings = () if row is None else row.model_names
     return frozenset(word for text in (*_models(name), *beginnings) for word in _WORD.findall(text.lower()))
 
 
 def _swapped(word: str) -> Iterable[str]:
-    """The word with two neighbouring letters exchanged."""
+    """The word with two neighbouring letters exchanged, for each pair."""
     return (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1))
 
 
 def _misspelt(provider: str, model: str) -> bool:
-    """Does a name of the right beginning hold a word that is nearly one of its provider's? The next version of a family has
-    another number, and a new family a new word; neither is nearly an old word."""
-    if _OPEN.search(model):
+    """Whether a name with a correct beginning has a misspelling of one of its provider's words.
+
+    A new version has another number, and a new family a new word. Neither resembles a known word.
+    """
+    if _CUSTOM_NAME.search(model):
         return False
     known = _words(provider)
     unknown: set[str] = {*_WORD.findall(model.lower())} - known
-    return any(not known.isdisjoint(_swapped(word)) or get_close_matches(word, known, n=1, cutoff=_NEAR) for word in unknown)
+    return any(
+        not known.isdisjoint(_swapped(word)) or get_close_matches(word, known, n=1, cutoff=_SIMILARITY) for word in unknown
+    )
 
 
-def _slip_away(provider: str, model: str) -> str | None:
-    """The known model whose name is this one but for separators, zeros before a number and letters that look like a digit, or
-    has the same parts in other places, or all but one, in which one letter is missing, too much, another or in the wrong place.
-    Other numbers are another model."""
+def _near_model(provider: str, model: str) -> str | None:
+    """The known model whose name differs only slightly: by separators, leading zeros or similar characters, by the order of
+    its parts, or by one letter of one part. Other numbers are another model."""
     parts, shape = _parts(model), _shape(model)
     for name in _models(provider):
         if _shape(name) == shape:
@@ -207,11 +215,11 @@ def _parts(name: str) -> list[str]:
 
 
 def _shape(name: str) -> str:
-    return "".join(_parts(name)).translate(_LOOKS_LIKE)
+    return "".join(_parts(name)).translate(_SIMILAR_CHARACTERS)
 
 
 def _is_one_slip(word: str, other: str) -> bool:
-    if not (word.isalpha() and other.isalpha()) or min(len(word), len(other)) < _SHORTEST:
+    if not (word.isalpha() and other.isalpha()) or min(len(word), len(other)) < _MIN_WORD_LENGTH:
         return False
     if len(word) > len(other):
         word, other = other, word
@@ -224,16 +232,13 @@ def _is_one_slip(word: str, other: str) -> bool:
 @cache
 def _warn(provider: str, model: str, near: str) -> None:
     hint = f"; is it {near!r}?" if near else "."
-    _log.warning("%s: the model %r is not known%s It is asked for as it is written", provider, model[:200], hint)
+    _log.warning("%s: the model %r is not known%s It is requested by this name", provider, model[:200], hint)
 
 
 def _unknown_model(row: Provider, model: str) -> str:
     near = _nearest(model.lower(), _models(row.name))
-    hint = f"did you mean {near!r}?" if near else f"its models are called {', '.join(row.names_of_models)}"
-    return (
-        f"{row.name} has no model {model[:200]!r}; {hint} (A model that is served by somebody else needs its `provider`, or a "
-        "`base_url`)"
-    )
+    hint = f"did you mean {near!r}?" if near else f"its models are called {', '.join(row.model_names)}"
+    return f"{row.name} has no model {model[:200]!r}; {hint} (A model of another server needs its `provider`, or a `base_url`)"
 
 
 def _nearest(name: str, names: Iterable[str]) -> str | None:

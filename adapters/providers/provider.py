@@ -1,7 +1,7 @@
-"""What a provider differs in, as data: the shape of a row of the provider table.
+"""The form of a row of the provider table: everything in which providers differ, as data.
 
-A provider is a row, never a subclass. A limit is `verified` where it comes from a provider's published specification or its
-recorded errors; it is enforced before sending. The others only warn.
+A provider is a row, never a subclass. A limit is `verified` if the provider's specification or its recorded errors confirm
+it. Verified limits are enforced before sending; the others only warn.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["IdRule", "ModelRow", "NameRule", "Provider", "ProviderLimits"]
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """Which tool names the wire takes: every character must match `characters`, at most `length` of them."""
+    """Which tool names the wire format accepts: all characters are in `characters`, and at most `length` of them."""
 
     characters: str = "A-Za-z0-9_-"
     length: int = 64
     first: str | None = None
-    """Characters the name may start with, where that is a smaller set."""
+    """Characters with which the name may start, if these are fewer."""
     source: str = ""
 
     def fits(self, name: str) -> bool:
@@ -35,12 +35,12 @@ class NameRule:
 
 @dataclass(frozen=True, slots=True)
 class IdRule:
-    """Which call ids the wire takes back in the history."""
+    """Which call ids the wire format accepts in the history."""
 
     characters: str = "A-Za-z0-9_-"
     length: int = 64
     exact: bool = False
-    """The id must have exactly `length` characters (Mistral)."""
+    """Whether the id must have exactly `length` characters (Mistral)."""
     source: str = ""
 
     def fits(self, call_id: str) -> bool:
@@ -50,8 +50,7 @@ class IdRule:
 
 @dataclass(frozen=True, slots=True)
 class ProviderLimits:
-    """Bounds on the tools of one request; None = no figure is known, and none is invented. `source` says where it is
-    from."""
+    """Limits on the tools of one request. None means unknown. `source` names where the figures come from."""
 
     max_tools: int | None = None
     max_tools_bytes: int | None = None
@@ -61,8 +60,10 @@ class ProviderLimits:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """What the models matching `pattern` (a glob on the model's name, lower case) can do beyond their provider's
-    row. `changes`: fields of `Provider` that differ for them, where one provider serves several families."""
+    """What the models matching `pattern` (a glob for the name in lower case) can do beyond their provider's row.
+
+    `changes` are fields of `Provider` that differ for them, if one provider serves several families.
+    """
 
     pattern: str
     capabilities: Capabilities
@@ -75,133 +76,136 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One row: how a provider is reached through LiteLLM, what it can do, and where it is peculiar."""
+    """One row: how LiteLLM reaches a provider, what the provider can do, and its peculiarities."""
 
     name: str
     prefix: str
-    """LiteLLM's routing prefix: the model goes out as `prefix/model`."""
+    """LiteLLM's routing prefix: the model is sent as `prefix/model`."""
     route: str = ""
-    """What stands before a model's name of which LiteLLM would else look up the way in a list, which lacks new ones."""
+    """A prefix before the model's name. Without it, LiteLLM looks the route up in a list that lacks new models."""
     own_routes: tuple[str, ...] = ()
-    """Patterns of the names that say their way themselves, or go by another."""
+    """Patterns of names that contain their route, or use another one."""
     wire: str | None = "openai-chat"
-    """The shape of its raw reply body (the normaliser's name for it)."""
+    """The format of its raw reply body, by the normalizer's name."""
     default_path: str = ""
-    """Appended to a base URL that has no path of its own."""
-    spare_path: str = ""
-    """Removed from the end of a base URL, since LiteLLM appends it itself."""
+    """Appended to a base URL without a path."""
+    appended_path: str = ""
+    """Removed from the end of a base URL, since LiteLLM appends it."""
     api_key_variable: str | None = None
-    """The environment variable that holds the key; None = the provider needs no key, or takes it from elsewhere."""
+    """The environment variable with the key. None if the provider needs no key or takes it from elsewhere."""
     sources: tuple[str, ...] = ()
-    """The pages and notes that this row was made from. The rows of models name their own."""
+    """The pages and notes from which this row was made. The rows of models name their own."""
     hosts: tuple[str, ...] = ()
     """The provider's own domains."""
     needs_package: str = ""
-    """The module that LiteLLM signs in with here, which it does not bring along, and what to install for it: `a.b (c)`."""
+    """The module with which LiteLLM signs in here but which it does not install, and the package to install: `a.b (c)`."""
     credentials: str = ""
-    """What signs requests in place of a key, and where it is taken from, in words; empty = a key does."""
+    """What signs requests instead of a key, and where it comes from, in words. Empty if a key is used."""
     token_variable: str = ""
     """The environment variable with a token that LiteLLM sends by itself."""
     sends_token: bool = False
-    """LiteLLM sends a token that it signs in for, whatever key it is given."""
+    """Whether LiteLLM sends a token that it signs in for, whatever key it receives."""
     needs_url: str = ""
-    """An example of the base URL, where there is no usual one, so that the user must give it."""
+    """An example of the base URL, if there is no usual one and the user must give it."""
     url_variable: str = ""
-    """The environment variable LiteLLM takes the base URL from where none is given."""
-    names_of_models: tuple[str, ...] = ()
-    """Globs (lower case) one of which each of its models' names fits; empty = it serves models of any name."""
+    """The environment variable from which LiteLLM takes a missing base URL."""
+    model_names: tuple[str, ...] = ()
+    """Globs (lower case) of its models' names. Empty if it serves models with any name."""
     capabilities: Capabilities = field(default_factory=Capabilities)
     models: tuple[ModelRow, ...] = ()
     """The first row that matches counts."""
     schema_flag: str | None = None
-    """The key of LiteLLM's table by which it decides whether to send a response schema at all."""
+    """The key in LiteLLM's table that decides whether LiteLLM sends a response schema."""
     schema_dialect: str = "json_schema"
-    """Rule set of `schemas` for tool parameters."""
+    """The rule set of `schemas` for tool parameters."""
     output_dialect: str = "json_schema"
-    """Rule set of `schemas` for the schema of `response_format`."""
+    """The rule set of `schemas` for the schema in `response_format`."""
     strict_tools: bool = False
-    """Takes `strict` with a tool; where LiteLLM leaves it out of the body nevertheless, that is recorded."""
+    """Whether it accepts `strict` with a tool. If LiteLLM omits it nevertheless, that is recorded."""
     names: NameRule | None = None
     ids: IdRule | None = None
     limits: tuple[ProviderLimits, ...] = ()
     dropped: frozenset[str] = frozenset()
-    """Request parameters LiteLLM refuses or drops silently here: never sent, enforced by the layers above where they
+    """Request parameters that LiteLLM refuses or drops silently here. They are never sent; the run enforces those that
     matter."""
     thinking: str | None = None
-    """How `Request.thinking` is asked for: `anthropic` (token budget), `effort` (`reasoning_effort`), or `effort if known` (the
-    same, where the model is known, or told, to reason)."""
-    thinks_unasked: bool | None = None
-    """Does a model think where nobody asks it to? None = one that is known to reason does; of a user's own server any may."""
+    """How `Request.thinking` is sent: `anthropic` (token budget), `effort` (`reasoning_effort`), or `effort if known` (the
+    same, if the model is known or configured to reason)."""
+    thinks_by_default: bool | None = None
+    """Whether models think without a request to. None: those known to reason do. For a user's own server: any model may."""
     efforts: tuple[tuple[int, str], ...] = ((2048, "low"), (8192, "medium"))
-    """The words of an effort, each with the greatest budget that it stands for; above them it is `high`."""
+    """The words of an effort, each with its greatest budget. A larger budget is `high`."""
     forces_while_thinking: bool = True
-    """Takes a forced call beside a thinking budget."""
+    """Whether it accepts a forced call with a thinking budget."""
     thinks_after_unsigned_calls: bool = True
-    """Takes a thinking budget while the last calls stand without the signed reasoning that led to them."""
+    """Whether it accepts a thinking budget if the last calls lack the signed reasoning that led to them."""
     sampling_while_thinking: tuple[tuple[str, float, float], ...] = ()
-    """Parameters that it takes beside a thinking budget only within a range: name, least and greatest value."""
+    """Parameters whose range a thinking budget restricts: name, least and greatest value."""
     needs_max_tokens: bool = False
-    """The wire requires `max_tokens` (LiteLLM would put in its table's maximum)."""
+    """Whether the wire format requires `max_tokens` (LiteLLM would send its table's maximum)."""
     searches_by: str = "web_search_options"
-    """How native web search is asked for: LiteLLM's parameter, `body` (the same, where LiteLLM refuses it), `plugin`
-    (OpenRouter's `web`), or `responses` (the tool of OpenAI's other endpoint, to which the request then goes); empty where there
-    is no word for it on the wire, whatever a registry says of the model."""
+    """How native web search is requested: LiteLLM's parameter, `body` (the same, if LiteLLM refuses it), `plugin`
+    (OpenRouter's `web`), or `responses` (the tool of OpenAI's Responses endpoint, to which the request is then sent).
+    Empty if the wire format has no search."""
     searches_beside_tools: bool = True
-    """Takes native web search in one request with tools; LiteLLM leaves the search out without a word where it does not."""
+    """Whether it accepts native web search together with tools. If not, LiteLLM omits the search silently."""
     returns_refusals: bool = False
-    """A refusal of an earlier turn goes back in the field `refusal`; elsewhere its words are the message's text."""
+    """Whether a refusal of an earlier turn is sent back in the field `refusal`. Elsewhere its words become the message's
+    text."""
     returns_reasoning: bool = False
-    """Reasoning of a turn with calls is sent back as `reasoning_content`."""
+    """Whether reasoning of a turn with calls is sent back as `reasoning_content`."""
     prompt_cache: bool = False
-    """Takes `cache_control` marks on content."""
+    """Whether it accepts `cache_control` marks on content."""
     images_in_results: bool = False
-    """A tool's result may hold images."""
+    """Whether a tool's result may contain images."""
     images_by_url: bool = True
-    """Takes an image by its URL; elsewhere LiteLLM would fetch it, or send the URL as if it were data."""
+    """Whether it accepts an image by URL. Elsewhere LiteLLM would fetch it, or send the URL as data."""
     own_image_urls: tuple[str, ...] = ()
-    """How the URLs begin that it takes nevertheless: those of its own storage."""
+    """Beginnings of image URLs that it accepts nevertheless: those of its own storage."""
     declares_called_tools: bool = False
-    """Refuses calls in the history of a request that offers no tools; LiteLLM would invent one, or refuse it itself."""
+    """Whether it refuses calls in the history of a request without tools. LiteLLM would invent a tool, or refuse the request
+    itself."""
     loses_images: bool = False
-    """LiteLLM sends only the text of a message here: an image in it is left out."""
+    """Whether LiteLLM sends only the text of a message here and omits images."""
     one_system_message: bool = False
-    """Has one place for system messages, at the start (chat templates of local servers, and the wires where they are no
-    messages): a later one goes there, which is recorded."""
-    tokenises_words: bool = False
-    """A special token in a message's words is taken for one: those are broken on the way out, and restored in replies."""
+    """Whether system messages have only one place, at the start (chat templates of local servers, and formats in which they
+    are no messages). A later one moves there, which is recorded."""
+    tokenizes_words: bool = False
+    """Whether the server tokenizes special tokens in a message's words. They are then broken in requests and restored in
+    replies."""
     takes_system_messages: bool = True
-    """Has a place for them at all; elsewhere their text opens the first message of the user's."""
+    """Whether it accepts system messages at all. Elsewhere their text begins the first user message."""
     raw_body: frozenset[str] = frozenset()
-    """Parameters LiteLLM would rewrite or drop here and the provider takes: sent through `extra_body` as they are."""
+    """Parameters that the provider accepts but LiteLLM would change or drop. They are sent unchanged through `extra_body`."""
     extra_body: str = "litellm"
-    """How `extra_body` goes out: by LiteLLM's parameter of that name; by the `transport`, which adds it to LiteLLM's body, where
-    LiteLLM would send a field of that name; as `arguments` of their own, where in addition the body is signed."""
+    """How `extra_body` is sent: by LiteLLM's parameter of that name; by the `transport`, which adds it to LiteLLM's body, if
+    LiteLLM would send a field of that name; or as separate `arguments`, if the body is also signed."""
     reports_cost: bool = False
-    """`usage.cost` of a reply is what the provider charged, in US dollars; elsewhere it is LiteLLM's own sum. LiteLLM asks for it
-    by `usage`, unasked."""
+    """Whether `usage.cost` of a reply is the provider's charge in US dollars. Elsewhere LiteLLM computes it. LiteLLM requests
+    it by `usage` without being asked to."""
     headers: tuple[tuple[str, str], ...] = ()
 
     @property
     def has_responses(self) -> bool:
-        """Is there OpenAI's other endpoint, which takes reasoning beside tools where chat completions do not?"""
+        """Whether it has OpenAI's Responses endpoint, which accepts reasoning with tools if chat completions do not."""
         return self.searches_by == "responses"
 
     def row(self, model: str) -> ModelRow | None:
         return next((row for row in self.models if row.matches(model)), None)
 
     def serving(self, model: str) -> Provider:
-        """This row as it stands for one model: with what differs for the family behind it."""
+        """This row with the changes for the family of one model."""
         row = self.row(model)
         return replace(self, **row.changes) if row is not None and row.changes else self
 
     def routed(self, model: str) -> str:
-        """The model as LiteLLM is asked for it."""
+        """The model's name for LiteLLM."""
         return f"{self.prefix}/{_by_route(self.route, self.own_routes, model) if self.route else model}"
 
     def may_serve(self, model: str) -> bool:
-        """Can the model be one of its own, by its name?"""
+        """Whether the model's name may be one of its own."""
         name = model.lower()
-        return not self.names_of_models or any(fnmatchcase(name, pattern) for pattern in self.names_of_models)
+        return not self.model_names or any(fnmatchcase(name, pattern) for pattern in self.model_names)
 
 
 @lru_cache(maxsize=1024)

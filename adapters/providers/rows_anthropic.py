@@ -15,7 +15,7 @@ ANTHROPIC = Provider(
     name="anthropic",
     prefix="anthropic",
     wire="anthropic",
-    spare_path="/v1",
+    appended_path="/v1",
     api_key_variable="ANTHROPIC_API_KEY",
     sources=(
         "Claude's documentation: Tool use (tool_choice auto, any, tool, none; disable_parallel_tool_use)",
@@ -24,7 +24,7 @@ ANTHROPIC = Provider(
         TRIED,
     ),
     hosts=("anthropic.com", "claude.com"),
-    names_of_models=("claude-*",),
+    model_names=("claude-*",),
     capabilities=CLAUDE,
     schema_flag="supports_native_structured_output",  # without it LiteLLM forces a tool, and beside tools loses them
     schema_dialect="anthropic",
@@ -34,7 +34,7 @@ ANTHROPIC = Provider(
     ids=IdRule(length=512, source="Claude's API reference: tool_use_id ^[a-zA-Z0-9_-]+$"),
     limits=(CLAUDE_LIMITS,),
     thinking="anthropic",
-    thinks_unasked=False,
+    thinks_by_default=False,
     forces_while_thinking=False,
     thinks_after_unsigned_calls=False,
     sampling_while_thinking=CLAUDE_SAMPLING,
@@ -83,7 +83,7 @@ BEDROCK = Provider(
         TRIED,
     ),
     hosts=("amazonaws.com",),
-    names_of_models=("*.*", "arn:*", "converse/*", "invoke/*"),
+    model_names=("*.*", "arn:*", "converse/*", "invoke/*"),
     capabilities=_CONVERSE,  # keys of AWS come from the environment, a profile or a role; `api_key` is a bearer token
     models=(
         ModelRow(
@@ -96,7 +96,7 @@ BEDROCK = Provider(
                 "strict_tools": True,
                 "prompt_cache": True,
                 "thinking": "anthropic",
-                "thinks_unasked": False,
+                "thinks_by_default": False,
                 "forces_while_thinking": False,
                 "thinks_after_unsigned_calls": False,
                 "sampling_while_thinking": CLAUDE_SAMPLING,

@@ -34,7 +34,7 @@ GEMINI = Provider(
         TRIED,
     ),
     hosts=("generativelanguage.googleapis.com",),
-    names_of_models=("gemini-*", "gemma-*", "learnlm-*", "models/*", "tunedmodels/*", "deep-research-*"),
+    model_names=("gemini-*", "gemma-*", "learnlm-*", "models/*", "tunedmodels/*", "deep-research-*"),
     capabilities=GEMINI_CAPABILITIES,
     models=(
         *GEMINI_FAMILY,
@@ -107,7 +107,7 @@ VERTEX = Provider(
                 "ids": ANTHROPIC.ids,
                 "limits": (CLAUDE_LIMITS,),
                 "thinking": "anthropic",
-                "thinks_unasked": False,
+                "thinks_by_default": False,
                 "forces_while_thinking": False,
                 "thinks_after_unsigned_calls": False,
                 "sampling_while_thinking": CLAUDE_SAMPLING,

@@ -55,10 +55,10 @@ GROQ = Provider(
     strict_tools=True,
     raw_body=frozenset({"response_format"}),  # LiteLLM makes a forced tool `json_tool_call` of a schema
     thinking="effort",
-    tokenises_words=True,  # open models, by their chat templates
+    tokenizes_words=True,  # open models, by their chat templates
 )
 
-_NO_TEMPLATE = {"tokenises_words": False}
+_NO_TEMPLATE = {"tokenizes_words": False}
 _ROUTED = "OpenRouter documentation: Tool Calling, Structured Outputs (by the model behind it)"
 _ROUTED_OPENAI = (
     FULL.model_copy(update={"web_search": True}),
@@ -77,7 +77,7 @@ OPENROUTER = Provider(
         TRIED,
     ),
     hosts=("openrouter.ai",),
-    names_of_models=("*/*", "auto"),
+    model_names=("*/*", "auto"),
     capabilities=Capabilities(streaming=True, web_search=True),
     models=(
         ModelRow("openai/gpt-oss*", *_ROUTED_OPENAI),  # open weights, which hosts serve by their chat template
@@ -86,7 +86,7 @@ OPENROUTER = Provider(
             "anthropic/*",
             CLAUDE.model_copy(update={"json_schema": None, "schema_with_tools": False}),
             _ROUTED,
-            {"schema_dialect": "anthropic", "thinks_unasked": False, **_NO_TEMPLATE},
+            {"schema_dialect": "anthropic", "thinks_by_default": False, **_NO_TEMPLATE},
         ),
         ModelRow(
             "google/gemini-*",
@@ -126,7 +126,7 @@ OPENROUTER = Provider(
     names=_OPENAI_FORM,
     prompt_cache=True,
     reports_cost=True,
-    tokenises_words=True,  # most of what it routes to serves open models, by their chat templates
+    tokenizes_words=True,  # most of what it routes to serves open models, by their chat templates
     thinking="effort",
     searches_by="plugin",
     headers=(
@@ -146,7 +146,7 @@ TOGETHER = Provider(
     ),
     hosts=("together.xyz", "together.ai"),
     searches_by="body",
-    names_of_models=("*/*",),
+    model_names=("*/*",),
     capabilities=Capabilities(
         json_object=True,
         schema_with_tools=False,
@@ -173,7 +173,7 @@ TOGETHER = Provider(
         ),
     ),
     names=_OPENAI_FORM,
-    tokenises_words=True,  # open models, by their chat templates
+    tokenizes_words=True,  # open models, by their chat templates
 )
 
 MISTRAL = Provider(
@@ -188,7 +188,7 @@ MISTRAL = Provider(
     ),
     hosts=("mistral.ai",),
     searches_by="body",
-    names_of_models=("*stral-*", "pixtral*", "voxtral*", "open-*", "mixtral*", "ft:*"),
+    model_names=("*stral-*", "pixtral*", "voxtral*", "open-*", "mixtral*", "ft:*"),
     capabilities=FULL.model_copy(update={"web_search": False}),
     models=(
         ModelRow("pixtral*", FULL.model_copy(update={"images": True, "web_search": False}), "Mistral documentation: Vision"),
@@ -217,7 +217,7 @@ DEEPSEEK = Provider(
     ),
     hosts=("deepseek.com",),
     searches_by="body",
-    names_of_models=("deepseek-*",),
+    model_names=("deepseek-*",),
     capabilities=_DEEPSEEK,
     models=(
         ModelRow(
@@ -235,7 +235,7 @@ DEEPSEEK = Provider(
     ),
     names=_OPENAI_FORM,
     returns_reasoning=True,
-    tokenises_words=True,
+    tokenizes_words=True,
     loses_images=True,
 )
 
@@ -253,7 +253,7 @@ XAI = Provider(
         TRIED,
     ),
     hosts=("x.ai",),
-    names_of_models=("grok-*",),
+    model_names=("grok-*",),
     capabilities=_GROK.model_copy(update={"schema_with_tools": False}),
     models=(
         ModelRow(

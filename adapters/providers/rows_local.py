@@ -15,7 +15,7 @@ OLLAMA = Provider(
     prefix="ollama_chat",  # `ollama/` puts the tools into the prompt and calls them again after their results
     wire="ollama",
     searches_by="",
-    spare_path="/v1",
+    appended_path="/v1",
     sources=("Ollama documentation: Tool support, Structured outputs", TRIED),
     capabilities=Capabilities(
         json_schema=True,
@@ -36,8 +36,8 @@ OLLAMA = Provider(
         ),
     ),
     dropped=frozenset({"tool_choice", "parallel_tool_calls"}),
-    tokenises_words=True,
-    thinks_unasked=True,
+    tokenizes_words=True,
+    thinks_by_default=True,
     images_by_url=False,  # Ollama documentation: images as base64 only
 )
 
@@ -50,11 +50,11 @@ OPENAI_COMPATIBLE = Provider(
     capabilities=Capabilities(streaming=True, schema_with_tools=False, web_search=False),
     names=NameRule(source="OpenAI's openapi.json 2.3.0"),
     one_system_message=True,
-    tokenises_words=True,  # of a chat template's text
+    tokenizes_words=True,  # of a chat template's text
     searches_by="body",
     strict_tools=True,  # a field of this form: sent where it is asked for, and learnt where it is refused
     thinking="effort if known",
-    thinks_unasked=True,
+    thinks_by_default=True,
     raw_body=frozenset({"reasoning_effort"}),  # LiteLLM refuses it for a model that it does not know
 )
 

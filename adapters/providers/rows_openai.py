@@ -58,7 +58,7 @@ OPENAI = Provider(
         TRIED,
     ),
     hosts=("openai.com",),
-    names_of_models=("gpt-*", "o[1-9]*", "ft:*", "chatgpt-*", "codex-*", "computer-use-*", "chat-latest"),
+    model_names=("gpt-*", "o[1-9]*", "ft:*", "chatgpt-*", "codex-*", "computer-use-*", "chat-latest"),
     capabilities=FULL.model_copy(update={"web_search": False}),
     models=OPENAI_MODELS,
     schema_dialect="openai",

@@ -1,7 +1,7 @@
-"""The provider table: every row by its name. Each row names its sources, and so does each row of models.
+"""The provider table: every row by its name. Each row, and each row of models, names its sources.
 
-None in a capability = unknown, so it is tried and learnt. False is written only where asking is known to fail or,
-worse, to change what the request means (a `response_format` beside tools that makes the tools uncallable).
+None in a capability means unknown: it is tried and learned. False is written only if a request is known to fail, or to change
+its meaning (a `response_format` that makes tools uncallable).
 """
 
 from __future__ import annotations
@@ -29,4 +29,4 @@ ALIASES = {
     "together_ai": "together",
     "vertex": "vertex_ai",
 }
-"""Other spellings of a row's name, LiteLLM's among them."""
+"""Other spellings of a row's name, including LiteLLM's."""

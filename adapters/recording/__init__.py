@@ -1,4 +1,4 @@
-"""Recording: lines of a transcript file, from an adapter's calls (`recorder`) or from a proxy on the wire (`proxy`).
+"""Recording: writes lines of a transcript file, from an adapter's calls (`recorder`) or from a proxy (`proxy`).
 
-Nothing is read from a recording here (`llmcore.transcripts` does that), and no secret is written.
+`llmcore.transcripts` reads recordings. No secret is written.
 """

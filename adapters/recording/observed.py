@@ -1,4 +1,4 @@
-"""An adapter whose traffic is observed as `LiteLLMAdapter`'s is: any adapter, also one of the caller's own."""
+"""Observes the traffic of any adapter, such as your own, in the way of `LiteLLMAdapter`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["Observe", "observed"]
 
 Observe = Callable[[ModelCall, str, Any], None]
 _STATUS = {"AuthenticationFailed": 401, "RateLimited": 429, "RemoteServerError": 500, "Overloaded": 503}
-"""What stands for an error that has no status, when it is read back."""
+"""The status recorded for an error without one."""
 
 
 def observed(adapter: Adapter, observe: Observe) -> Adapter:
-    """The adapter, its traffic told to `observe`. One that has a method `observed` does it itself."""
+    """Return the adapter with its traffic passed to `observe`. An adapter with a method `observed` does this itself."""
     own: Callable[[Observe], Adapter] | None = getattr(adapter, "observed", None)
     return cast("Adapter", _Observed(adapter, observe)) if own is None else own(observe)
 
 
 class _Observed:
-    """Another adapter's, with all else that it has. Requests are told in the form of OpenAI's chat API."""
+    """Another adapter, with all its attributes. Requests are recorded in the form of OpenAI's chat API."""
 
     def __init__(self, adapter: Adapter, observe: Observe) -> None:
         self._adapter = adapter
@@ -67,10 +67,10 @@ class _Observed:
 
 def _request(call: ModelCall) -> dict[str, Any]:
     endpoint = Endpoint(provider="openai", model="gpt-4o", alias="openai")
-    told = updated(call, {"endpoint": endpoint})
+    observed_call = updated(call, {"endpoint": endpoint})
     body = {
         "model": call.endpoint.model,
-        "messages": render_messages(told, provider_of(endpoint), NameMap((), None)),
+        "messages": render_messages(observed_call, provider_of(endpoint), NameMap((), None)),
         "tools": [tool_dict(tool) for tool in call.tools] if call.mode == "native_tools" else [],
         "stream": call.streamed,
     }
@@ -80,8 +80,8 @@ def _request(call: ModelCall) -> dict[str, Any]:
 def _error_record(error: LLMCoreError) -> dict[str, Any]:
     name = type(error).__name__
     status = getattr(error, "status", None) or _STATUS.get(name)
-    told = {"type": name, "status": status, "body": getattr(error, "body", None), "message": str(error)}
-    return {key: value for key, value in told.items() if value is not None}
+    fields = {"type": name, "status": status, "body": getattr(error, "body", None), "message": str(error)}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _without_times(chunk: Any) -> Any:

@@ -1,13 +1,15 @@
-"""Recording at the wire's level: a proxy on loopback that any client can use as its base URL.
+"""Records traffic with a proxy on loopback that any client can use as its base URL.
 
     with RecordingProxy("https://api.openai.com", "run.jsonl", provider="openai", provenance="live") as proxy:
         client = openai.OpenAI(base_url=f"{proxy.url}/v1")
 
-Bytes pass through as they come, streams included, and each exchange becomes one line of a transcript file when it ends, also one
-without a whole reply (the client left, nobody is upstream, the recording was ended): that is `truncated`, with why in `error`.
-`body` is the reply's text bit for bit; `response` the same parsed, `sse` a stream, `chunks` one in AWS's binary framing.
-Headers that hold secrets pass through to the provider and are never written; neither is whatever looks like a key. One thread a
-connection; memory: one reply.
+Bytes are passed on as they arrive, including streams. Each exchange becomes one line of a transcript file when it ends. If
+the reply is incomplete (the client left, upstream was not reached, the recording ended), the line is `truncated`, and `error`
+says why.
+
+`body` is the reply's exact text, `response` the same parsed, `sse` a stream, and `chunks` a stream in AWS's binary frames.
+Secret headers are passed to the provider but never written; neither is what looks like a key. Each connection has a thread
+and stores one reply in memory.
 """
 
 from __future__ import annotations
@@ -56,13 +58,13 @@ _HOP_BY_HOP = frozenset(
     }
 )
 _LINE = re.compile(r"((?:data:[ ]?)?)([^\r\n]*)([\r\n]*)")
-"""A line of a stream: what stands before its data, the data, the end."""
-_SECONDS_TO_END = 2.0
-"""For which exchanges that are going on when the recording ends may come to their own end."""
-_SECONDS_TO_WRITE = 60.0
-"""For lines that are being written then: large ones take their time."""
+"""A line of a stream: the prefix of its data, the data, and the line end."""
+_END_TIMEOUT = 2.0
+"""Seconds for which open exchanges may continue when the recording ends."""
+_WRITE_TIMEOUT = 60.0
+"""Seconds for which lines may still be written then. Large ones take long."""
 _MAX_LINE = 8192
-"""Bytes of a line between the chunks of a request's body."""
+"""The most bytes of a line between the chunks of a request's body."""
 _log = logger("recording")
 _STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 
@@ -72,39 +74,39 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]  # the one server this handler is made for
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet: paths may hold keys."""
+        """Log nothing, since paths may hold keys."""
 
     def _forward(self) -> None:
         try:
-            body = self._sent()
+            body = self._request_body()
         except ValueError:
-            self.close_connection = True  # where the next request begins cannot be told
+            self.close_connection = True  # it is unknown where the next request begins
             self._refuse(400, "the body of the request is not framed as its headers say")
             return
         headers = _forwarded(dict(self.headers.items())) | {"Accept-Encoding": "identity"}
         owner = self.server.owner
         hide_in_logs(owner.secrets(self.path, headers))
-        exchange = owner.begun(self.path, headers, body)
+        exchange = owner.begin(self.path, headers, body)
         try:
-            url = _behind(self.server.upstream, self.path)
+            url = _joined_url(self.server.upstream, self.path)
             with self.server.client.stream(self.command, url, content=body, headers=headers) as reply:
                 exchange.status, exchange.headers = reply.status_code, reply.headers
-                self._pass_on(reply, exchange.got)
-            owner.ended(exchange, _cut_off(exchange))
+                self._pass_on(reply, exchange.received)
+            owner.end(exchange, _incompleteness(exchange))
         except httpx.HTTPError as error:
             kind = type(error).__name__
-            owner.ended(exchange, Cut(kind, "upstream cannot be reached" if exchange.status is None else "upstream broke off"))
+            owner.end(exchange, Cut(kind, "upstream cannot be reached" if exchange.status is None else "upstream broke off"))
             if exchange.status is None:
                 self._refuse(502, f"{kind}: upstream cannot be reached")
-            self.close_connection = exchange.status is not None  # half of its reply is on its way: all that can be said
+            self.close_connection = exchange.status is not None  # a part of the reply was already sent
         except (BrokenPipeError, ConnectionResetError) as error:
-            self.close_connection = True  # the client hung up; the connection upstream is closed with it
-            owner.ended(exchange, Cut(type(error).__name__, "the client left before the end"))
+            self.close_connection = True  # the client hung up, so the upstream connection is closed too
+            owner.end(exchange, Cut(type(error).__name__, "the client left before the end"))
 
     do_POST = do_GET = do_DELETE = do_PUT = do_PATCH = do_HEAD = do_OPTIONS = _forward
 
-    def _sent(self) -> bytes:
-        """The body of the request, of whichever length or in chunks (RFC 9112, section 7.1). Raises `ValueError`."""
+    def _request_body(self) -> bytes:
+        """The body of the request, with a given length or in chunks (RFC 9112, section 7.1). Raises `ValueError`."""
         if "chunked" not in self.headers.get("transfer-encoding", "").lower():
             return self.rfile.read(int(self.headers.get("content-length") or 0))
         body = bytearray()
@@ -114,14 +116,14 @@ class _Handler(BaseHTTPRequestHandler):
             body += self.rfile.read(size)
             self.rfile.readline(_MAX_LINE)
         while self.rfile.readline(_MAX_LINE).strip():
-            continue  # a trailer, which says nothing that is sent on
+            continue  # trailers are not passed on
         return bytes(body)
 
-    def _pass_on(self, reply: httpx.Response, got: bytearray) -> None:
+    def _pass_on(self, reply: httpx.Response, received: bytearray) -> None:
         self.send_response(reply.status_code)
         for name, value in _forwarded(reply.headers).items():
             self.send_header(name, value)
-        if self.command == "HEAD":  # its reply has no body, whatever length it tells
+        if self.command == "HEAD":  # its reply has no body, whatever its length header says
             if (length := reply.headers.get("content-length")) is not None:
                 self.send_header("Content-Length", length)
             self.end_headers()
@@ -129,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for piece in _pieces(reply):
-            got += piece
+            received += piece
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")
@@ -153,28 +155,28 @@ class Cut:
 
 @dataclass(slots=True, eq=False)
 class _Exchange:
-    """One that has begun: what was sent, and what has come of the reply. `status` None: nothing yet."""
+    """An open exchange: the request, and the reply so far. `status` is None before the reply begins."""
 
     path: str
     sent: Mapping[str, str]
     body: bytes
-    got: bytearray = field(default_factory=bytearray)
+    received: bytearray = field(default_factory=bytearray)
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def _cut_off(exchange: _Exchange) -> Cut | None:
-    """Did the connection's end come before that of the reply in it? Where a server closes it, nothing else tells."""
+def _incompleteness(exchange: _Exchange) -> Cut | None:
+    """Why the reply is incomplete although the connection ended normally, None if it is whole."""
     kind = exchange.headers.get("content-type", "").split(";")[0].strip()
     cut = Cut("Incomplete", "upstream closed the connection before the reply's end")
     if exchange.status is None or exchange.status >= 400:
         return None
     if kind in _STREAMS:
         stream = EventStream(DEFAULT_LIMITS, binary=False, known=True)
-        stream.feed(bytes(exchange.got))
+        stream.feed(bytes(exchange.received))
         stream.finish()
         return cut if stream.end.known and not stream.end.seen and not stream.is_broken else None
-    return cut if kind == "application/json" and exchange.got and isinstance(_json(bytes(exchange.got)), str) else None
+    return cut if kind == "application/json" and exchange.received and isinstance(_json(bytes(exchange.received)), str) else None
 
 
 def _pieces(reply: httpx.Response) -> Iterator[bytes]:
@@ -192,17 +194,19 @@ class _Server(ThreadingHTTPServer):
     client: httpx.Client
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up between two requests is no fault of anybody's; what else fails is told in a line."""
+        """Report an error. A client that hangs up between two requests is no error."""
         error = sys.exception()
         if not isinstance(error, ConnectionError):
-            self.owner.failed(error)
+            self.owner.report_failure(error)
 
 
 class RecordingProxy:
-    """See the module. `upstream`: the URL that paths of requests are put behind, a provider's root or its usual base URL, whose
-    own path (`/v1`) a client may send as well;
-    `port` 0 takes a free one; `tell` is told of each exchange that has no whole reply, or could not be written. Raises OSError
-    when the port is taken."""
+    """A recording proxy; see the module.
+
+    `upstream` is the URL to which request paths are appended: a provider's root or its usual base URL. Clients may repeat its
+    own path (`/v1`). With `port` 0, a free port is used. `tell` receives a message for each exchange that has no whole reply
+    or could not be written. Raises OSError if the port is in use.
+    """
 
     def __init__(
         self,
@@ -219,11 +223,11 @@ class RecordingProxy:
         self._provider, self._provenance = provider, provenance
         self._file = TranscriptFile(path)
         self.exchanges = 0
-        """How many have been written."""
+        """How many exchanges were written."""
         self.cut = 0
-        """How many of these have no whole reply."""
+        """How many of these lack a whole reply."""
         self.lost = 0
-        """How many could not be written."""
+        """How many exchanges could not be written."""
         self._tell = tell
         self._open: list[_Exchange] = []
         self._writing = 0
@@ -235,35 +239,34 @@ class RecordingProxy:
 
     @property
     def url(self) -> str:
-        """Where the proxy listens; what stands behind it in a request is put behind `upstream`."""
+        """The proxy's URL. The rest of a request's URL is appended to `upstream`."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def secrets(self, path: str, sent: Mapping[str, str]) -> list[str]:
-        """What a request holds of secrets. For the proxy's own handler."""
-        return list(secrets_in({"api_base": _behind(self._server.upstream, path), "extra_headers": sent}))
+        """Return the secrets of a request. For the proxy's own handler."""
+        return list(secrets_in({"api_base": _joined_url(self._server.upstream, path), "extra_headers": sent}))
 
-    def begun(self, path: str, sent: Mapping[str, str], body: bytes) -> _Exchange:
-        """An exchange begins. For the proxy's own handler."""
+    def begin(self, path: str, sent: Mapping[str, str], body: bytes) -> _Exchange:
+        """Begin an exchange. For the proxy's own handler."""
         exchange = _Exchange(path, sent, body)
         with self._changed:
             self._open.append(exchange)
         return exchange
 
-    def failed(self, error: BaseException | None) -> None:
-        """A request could not be served. For the proxy's own server."""
+    def report_failure(self, error: BaseException | None) -> None:
+        """Report a request that could not be served. For the proxy's own server."""
         self._tell(f"a request could not be passed on: {type(error).__name__}")
 
-    def ended(self, exchange: _Exchange, cut: Cut | None = None) -> None:
-        """It is over, and becomes a line, unless it is one already; `cut`: why it has no whole reply. For the proxy's own
-        handler."""
+    def end(self, exchange: _Exchange, cut: Cut | None = None) -> None:
+        """End an exchange and write its line, once. `cut` says why its reply is incomplete. For the proxy's own handler."""
         with self._changed:
             if exchange not in self._open:
                 return
             self._open.remove(exchange)
             self._writing += 1
         try:
-            self._keep(exchange, cut)
-        except Exception as error:  # a full disk, data that cannot be written
+            self._record(exchange, cut)
+        except Exception as error:  # for example a full disk
             with self._changed:
                 self.lost += 1
             self._tell(f"an exchange is not recorded: {type(error).__name__}: {error}")
@@ -275,17 +278,17 @@ class RecordingProxy:
                 self._writing -= 1
                 self._changed.notify_all()
 
-    def _keep(self, ended: _Exchange, cut: Cut | None) -> None:
-        if not ended.body:  # it asks no model: a list of models is looked up
+    def _record(self, ended: _Exchange, cut: Cut | None) -> None:
+        if not ended.body:  # no model call, such as a list of models
             return
         scrubber = process_scrubber(self.secrets(ended.path, ended.sent))
         request = _json(ended.body)
         model = _model(ended.path, request)
         exchange: dict[str, Any] = {
-            # without tools in the request, a prompt may have taught them: then its mode is not known
+            # without tools in the request, the prompt may describe them, so the mode is unknown
             "attempt": {"model": model, "reason": "first"} | ({"mode": "native_tools"} if _offers_tools(request) else {}),
             "request": request,
-            **_response(scrubber, ended.status, ended.headers.get("content-type", ""), bytes(ended.got), cut),
+            **_response(scrubber, ended.status, ended.headers.get("content-type", ""), bytes(ended.received), cut),
         }
         line = transcript(
             [exchange],
@@ -296,7 +299,7 @@ class RecordingProxy:
             level="wire",
             tools=[definition_of(tool) for tool in _tools(request)],
         )
-        self._file.append(scrubber.value(line))  # bytes that are no UTF-8 stand as lone surrogates
+        self._file.append(scrubber.value(line))  # invalid UTF-8 is stored as lone surrogates
         with self._changed:
             self.exchanges += 1
             self.cut += cut is not None
@@ -308,13 +311,13 @@ class RecordingProxy:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-        with self._changed:  # a client has its reply a moment before the line is written
-            self._changed.wait_for(lambda: not self._open and not self._writing, timeout=_SECONDS_TO_END)
+        with self._changed:  # the client receives its reply before the line is written
+            self._changed.wait_for(lambda: not self._open and not self._writing, timeout=_END_TIMEOUT)
             still_open = list(self._open)
         for exchange in still_open:
-            self.ended(exchange, Cut("Ended", "the recording was ended before the reply was"))
+            self.end(exchange, Cut("Ended", "the recording was ended before the reply was"))
         with self._changed:
-            if not self._changed.wait_for(lambda: not self._writing, timeout=_SECONDS_TO_WRITE):
+            if not self._changed.wait_for(lambda: not self._writing, timeout=_WRITE_TIMEOUT):
                 self.lost += self._writing
                 self._tell(f"{self._writing} exchanges are not recorded: writing them takes too long")
         self._server.client.close()
@@ -342,16 +345,16 @@ def _response(scrubber: Scrubber, status: int | None, content_type: str, reply: 
 
 
 def _aws_stream(scrubber: Scrubber, reply: bytes) -> dict[str, Any]:
-    """The events of a stream in AWS's binary frames, and what it ended in; one that cannot be read to its end says so."""
+    """The events of a stream in AWS's binary frames, and the error that ended it."""
     read = aws_events(reply)
-    told: dict[str, Any] = {"chunks": list(scrubber.events(read.events))}
+    stream: dict[str, Any] = {"chunks": list(scrubber.events(read.events))}
     if read.fault:
-        return {**told, "truncated": True, "error": {"type": "Unreadable", "message": f"{AWS_STREAM}: {read.fault}"}}
-    return {**told, "error": read.error} if read.error is not None else told
+        return {**stream, "truncated": True, "error": {"type": "Unreadable", "message": f"{AWS_STREAM}: {read.fault}"}}
+    return {**stream, "error": read.error} if read.error is not None else stream
 
 
 def _stream(scrubber: Scrubber, text: str) -> str:
-    """A stream's text; the events that hold a piece of a secret are written anew, all others stay bit for bit."""
+    """A stream's text. Events that hold a part of a secret are rewritten; all others stay unchanged."""
     lines = _LINE.findall(text)
     events = {index: event for index, line in enumerate(lines) if is_object(event := _json(line[1].encode("utf-8", "replace")))}
     for (index, before), after in zip(events.items(), scrubber.events(events.values()), strict=True):
@@ -361,24 +364,24 @@ def _stream(scrubber: Scrubber, text: str) -> str:
     return "".join(itertools.chain.from_iterable(lines))
 
 
-def _behind(upstream: str, path: str) -> str:
-    """The URL of a request: its path behind `upstream`, of whose own path what the request's begins with is not doubled (a client
-    puts `/v1` behind an address without a path)."""
+def _joined_url(upstream: str, path: str) -> str:
+    """The URL of a request: its path appended to `upstream`, without repeating a common part (clients append `/v1` to an
+    address without a path)."""
     end = upstream.find("/", upstream.find("://") + 3)
     own = upstream[end:].split("/")[1:] if end >= 0 else []
     asked = path.partition("?")[0].split("/")[1:]
-    twice = next((most for most in range(len(own), 0, -1) if own[-most:] == asked[:most]), 0)
-    return upstream.removesuffix("".join(f"/{part}" for part in own[len(own) - twice :])) + path
+    repeated = next((most for most in range(len(own), 0, -1) if own[-most:] == asked[:most]), 0)
+    return upstream.removesuffix("".join(f"/{part}" for part in own[len(own) - repeated :])) + path
 
 
 def _offers_tools(request: Any) -> bool:
-    """Does the body offer tools, on whatever wire?"""
+    """Whether the body offers tools, in any wire format."""
     return any(object_in(request).get(key) for key in ("tools", "functions", "toolConfig"))
 
 
 def _model(path: str, request: Any) -> str:
-    """As the body says it, or the path: Gemini's `/models/NAME:generateContent`, Bedrock's `/model/NAME/converse`, its name
-    encoded."""
+    """The model in the body or in the path: Gemini's `/models/NAME:generateContent`, Bedrock's `/model/NAME/converse`
+    (percent-encoded)."""
     path = path.partition("?")[0]
     in_path = path.rpartition("/models/")[2].partition(":")[0] if "/models/" in path else _in_path(path)
     return str(object_in(request).get("model") or in_path)
@@ -390,7 +393,7 @@ def _in_path(path: str) -> str:
 
 
 def _tools(request: Any) -> list[dict[str, Any]]:
-    """The tools of a request body, on any wire: Gemini nests its declarations, Bedrock has them in its `toolConfig`."""
+    """The tools of a request body in any wire format: Gemini nests its declarations, Bedrock puts them in `toolConfig`."""
     tools: list[dict[str, Any]] = []
     body = object_in(request)
     for tool in objects_in(body.get("tools") or object_in(body.get("toolConfig")).get("tools")):
@@ -400,7 +403,7 @@ def _tools(request: Any) -> list[dict[str, Any]]:
 
 
 def _is_function(tool: Mapping[str, Any]) -> bool:
-    """Is it a tool of the caller's that `definition_of` reads? Those of the provider's own are part of the request alone."""
+    """Whether `definition_of` can read the tool. A provider's own tools only stay in the request."""
     try:
         return bool(definition_of(tool).name)
     except ToolDefinitionError:

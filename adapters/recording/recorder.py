@@ -1,14 +1,13 @@
-"""Recording at LiteLLM's level: what an adapter sent and got, as one line of a transcript file a run.
+"""Records what an adapter sent and received at LiteLLM's level, one line of a transcript file per run.
 
     recorder = Recorder(provenance="live: openai gpt-4o, 2026-01-31")
     adapter = LiteLLMAdapter(observer=recorder.observe)
     ...
     recorder.write("fixtures/recorded/run.jsonl", id="weather", tools=tools)
 
-The format is the project's own (JSON Lines) and what `llmcore replay` reads. Secrets are never
-written: keys and secret headers are left out, and what is known or looks like a key is hidden wherever it stands in a
-line, also where a stream brought it in pieces. Safe to use from several threads; exchanges stand in the order of their
-requests.
+The format is llmcore's own (JSON Lines), which `llmcore replay` reads. Secrets are never written: keys and secret headers are
+omitted, and known secrets and what looks like a key are hidden anywhere in a line, even if a stream split them. Thread-safe;
+exchanges are in the order of their requests.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _NOT_WRITTEN = frozenset({"api_key", "api_base", "timeout", "num_retries", "max_
 
 
 def tool_dict(tool: ToolDefinition) -> dict[str, Any]:
-    """A tool as transcripts hold it: OpenAI's form."""
+    """Return a tool in OpenAI's form, as in transcripts."""
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return {"type": "function", "function": function}
 
@@ -53,7 +52,7 @@ def transcript(
     output_schema: JsonSchema | None = None,
     expect: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """One line of a transcript file."""
+    """Return one line of a transcript file."""
     line: dict[str, Any] = {
         "id": id,
         "provider": provider,
@@ -69,11 +68,9 @@ def transcript(
 
 
 class TranscriptFile:
-    """A file that lines are appended to. No two of its lines have the same id: after `run` comes `run-2`, after `run-1`
-    as well.
+    """A file to which lines are appended. Each line has its own id: after `run` comes `run-2`, and after `run-1` too.
 
-    What stands in the file already is read with the first line. Thread-safe; lines of several processes at once may
-    share an id.
+    The existing ids are read with the first line. Thread-safe. Lines that several processes write at once may share an id.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -83,7 +80,7 @@ class TranscriptFile:
         self._last: dict[str, int] = {}
 
     def append(self, line: Mapping[str, Any]) -> str:
-        """Write a line; returns the id it has got. Halves of surrogate pairs stay what they are, as escapes."""
+        """Write a line and return its id. Lone surrogates are written as escapes."""
         with self._lock:
             unique = self._unique(str(line["id"]))
             numbered = {**line, "id": unique}
@@ -116,18 +113,18 @@ def _ids_in(path: Path) -> set[str]:
             try:
                 line: object = json.loads(text)
             except (ValueError, RecursionError):
-                continue  # whoever reads the file says what is wrong with it
+                continue  # the file's reader reports this
             if is_object(line):
                 ids.add(str(line.get("id")))
     return ids
 
 
 class Recorder:
-    """Collects the exchanges of one run. `observe` is an adapter's observer; `secrets` are hidden besides the calls' own
-    and all others that the process knows of.
+    """Collects the exchanges of one run. `observe` is an adapter's observer. `secrets` are hidden, besides those of the calls
+    and of the process.
 
-    Exchanges are kept as they came and scrubbed when they are asked for: then every secret of the run is known, so that
-    none is taken out in part.
+    Exchanges are stored as they arrived and scrubbed on access. Then every secret of the run is known, so that none is hidden
+    only in part.
     """
 
     def __init__(self, *, provenance: str, secrets: Iterable[str | None] = ()) -> None:
@@ -141,7 +138,7 @@ class Recorder:
         self._first: ModelCall | None = None
 
     def observe(self, call: ModelCall, what: str, value: Any) -> None:
-        """See `llmcore.adapters.litellm.adapter.Observer`."""
+        """Record one event. See `llmcore.adapters.litellm.adapter.Observer`."""
         with self._lock:
             if what == "request":
                 self._begin(call, value)
@@ -150,13 +147,13 @@ class Recorder:
 
     @property
     def exchanges(self) -> list[Exchange]:
-        """What went over so far, without secrets."""
+        """The exchanges so far, without secrets."""
         scrubber = self._scrubber()
         with self._lock:
             return [_clean(scrubber, exchange) for exchange in self._exchanges]
 
     def clean(self, text: str) -> str:
-        """A text without the secrets that are known by now."""
+        """Return a text without the secrets known by now."""
         return self._scrubber().text(text)
 
     def _scrubber(self) -> Scrubber:
@@ -165,7 +162,7 @@ class Recorder:
     def _begin(self, call: ModelCall, arguments: Mapping[str, Any]) -> None:
         sent = {key: value for key, value in arguments.items() if key not in _NOT_WRITTEN}
         self._secrets |= {*secrets_in(arguments)}
-        if self._previous is call and id(call) in self._open:  # made anew before anything was sent
+        if self._previous is call and id(call) in self._open:  # prepared again before anything was sent
             self._open[id(call)]["request"] = _copied(sent)
             return
         attempt: dict[str, Any] = {"model": call.endpoint.model, "mode": call.mode, "reason": call.reason or self._reason(call)}
@@ -188,7 +185,7 @@ class Recorder:
         del self._open[id(call)]
 
     def _reason(self, call: ModelCall) -> AttemptReason:
-        """Why a request was made, where the orchestrator did not say, by what changed since the one before."""
+        """The reason of a request, if the orchestrator did not give it, from what changed since the previous one."""
         before = self._previous
         if before is None:
             return "first"
@@ -208,7 +205,7 @@ class Recorder:
         output_schema: JsonSchema | None = None,
         expect: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """The run so far, as one line. Raises `ValueError` when nothing was recorded."""
+        """Return the run so far as one line. Raises `ValueError` if nothing was recorded."""
         if self._first is None:
             raise ValueError("nothing was recorded: give `recorder.observe` to the adapter as its observer")
         endpoint = self._first.endpoint
@@ -228,13 +225,13 @@ class Recorder:
         return clean
 
     def write(self, path: str | Path, **line: Any) -> str:
-        """Append the run to a transcript file; keywords as for `line`. Returns the line's id, which is the one given
-        unless the file has it already."""
+        """Append the run to a transcript file; keywords as for `line`. Return the line's id, which differs from the given one
+        if that is in use."""
         return TranscriptFile(path).append(self.line(**line))
 
 
 def _copied(value: Any) -> Any:
-    """JSON data that nobody else changes."""
+    """A copy of JSON data."""
     if is_object(value):
         return {str(key): _copied(item) for key, item in value.items()}
     return [_copied(item) for item in value] if is_list(value) else value

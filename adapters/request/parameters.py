@@ -167,8 +167,8 @@ def base_url(endpoint: Endpoint, provider: Provider) -> str | None:
     if not endpoint.base_url:
         return None
     url = endpoint.base_url.rstrip("/")
-    if provider.spare_path:
-        url = url.removesuffix(provider.spare_path)
+    if provider.appended_path:
+        url = url.removesuffix(provider.appended_path)
     return url if urlsplit(url).path else url + provider.default_path
 
 
@@ -415,7 +415,7 @@ def _may_think(prepared: Prepared) -> bool:
 
 def _thinks_by_default(provider: Provider, capabilities: Capabilities) -> bool:
     """Whether the model may think although the request turned thinking off. No wire format can forbid it."""
-    known, always = capabilities.reasoning, provider.thinks_unasked
+    known, always = capabilities.reasoning, provider.thinks_by_default
     return known is not False and (always is True or (always is None and known is True))
 
 

@@ -1,4 +1,4 @@
-"""Secrets: which ones the process and a request hold, how they may be written, and how they are taken out of what is shown.
+"""Finds and removes secrets: those of the process and of a request, in any encoding.
 
-The lowest room: an endpoint's own words stand on it. Nothing here knows a call, a provider or LiteLLM.
+This package knows no model call, no provider and not LiteLLM.
 """

@@ -1,8 +1,8 @@
-"""The secrets this process knows of: keys and headers that were configured, those of requests, and those of its environment.
+"""The secrets that this process knows: configured keys and headers, those of requests, and those of its environment.
 
-What is written down (a log line, an error, a recording, a `repr`) may hold a key other than that of its own request: the
-fallback model's, or one that a prompt quotes. So every text is scrubbed of all of them, and whole, before anything is taken
-for a key by its look: half a key that is left over is no known one any more. The environment is read each time.
+A log line, an error, a recording or a `repr` may hold another key than that of its own request: the fallback model's, or one
+that a prompt quotes. So every text is scrubbed of all known secrets first, and of what only looks like a key afterwards. In
+the other order, a partly removed key would no longer be recognized. The environment is read each time.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from llmcore.types.errors import LLMCoreError
 
 __all__ = ["hide_in_error", "process_scrubber", "remember"]
 
-_KEPT = 4096
-"""Secrets that are remembered, the latest ones: some 8 MB. Those of the environment are not among them."""
-_ENCODED = 128
-"""Of these the latest, which are also known when they are encoded as a whole (Base64, hexadecimal): some 12 MB more."""
+_MAX_REMEMBERED = 4096
+"""How many secrets are remembered, the latest ones: about 8 MB. Those of the environment do not count."""
+_MAX_ENCODED = 128
+"""How many of these are also recognized if encoded as a whole (Base64, hexadecimal), the latest ones: about 12 MB more."""
 
 _lock = ForkSafeLock()
 _remembered: OrderedDict[str, None] = OrderedDict()
 _encoded: OrderedDict[str, None] = OrderedDict()
-_of_environment: frozenset[str] = frozenset()
+_environment_secrets: frozenset[str] = frozenset()
 _known = Words()
-"""Both of them."""
+"""The remembered secrets and those of the environment."""
 
 
-_looked_through: WeakKeyDictionary[LLMCoreError, int] = WeakKeyDictionary()
-"""The `id` of what an error is chained to, where that showed no key: to print a traceback takes milliseconds."""
+_checked_causes: WeakKeyDictionary[LLMCoreError, int] = WeakKeyDictionary()
+"""For each error, the `id` of a chained exception that shows no secret. Printing a traceback takes milliseconds."""
 
 
 def remember(secrets: Iterable[str | None]) -> None:
-    """From now on these are secrets of the process. Placeholders are not remembered."""
+    """Remember these as secrets of the process. Placeholders are ignored."""
     fresh = [secret for secret in secrets if secret and not is_placeholder(secret)]
     with _lock:
         for secret in fresh:
             _known.add(secret)
-            _enter(secret, _encoded, _ENCODED, _known.discard_encodings)
-            _enter(secret, _remembered, _KEPT, _known.discard)
+            _enter(secret, _encoded, _MAX_ENCODED, _known.discard_encodings)
+            _enter(secret, _remembered, _MAX_REMEMBERED, _known.discard)
 
 
 def _enter(secret: str, latest: OrderedDict[str, None], most: int, discard: Callable[[str], None]) -> None:
@@ -54,31 +54,33 @@ def _enter(secret: str, latest: OrderedDict[str, None], most: int, discard: Call
     latest.move_to_end(secret)
     while len(latest) > most:
         oldest, _ = latest.popitem(last=False)
-        if oldest not in _of_environment:
+        if oldest not in _environment_secrets:
             discard(oldest)
 
 
 def process_scrubber(secrets: Iterable[str | None] = ()) -> Scrubber:
-    """One that takes out everything that is known, and these."""
-    global _of_environment
+    """Return a scrubber for everything known and for these secrets."""
+    global _environment_secrets
     with _lock:
         environment = frozenset(secret for secret in _environment() if not is_placeholder(secret))
-        if environment != _of_environment:
-            for gone in _of_environment - environment:
-                if gone not in _remembered:
-                    _known.discard(gone)
-                elif gone not in _encoded:
-                    _known.discard_encodings(gone)
+        if environment != _environment_secrets:
+            for removed in _environment_secrets - environment:
+                if removed not in _remembered:
+                    _known.discard(removed)
+                elif removed not in _encoded:
+                    _known.discard_encodings(removed)
             for secret in environment:
                 _known.add(secret)
-            _of_environment = environment
+            _environment_secrets = environment
     return Scrubber([secret for secret in secrets if secret and secret not in _known], shared=_known)
 
 
 def hide_in_error(error: LLMCoreError) -> None:
-    """Take what is known out of the error's words, and out of those of the errors of ours beneath it. They may quote a model,
-    which may quote a key; what the error carries as data (`partial`, `text`) stays as the model said it. An exception of others
-    (a tool's, a client's) is theirs and stays as it is, chained only if printing it shows no key."""
+    """Remove known secrets from the error's message, and from those of chained errors of llmcore.
+
+    A message may quote a model, which may quote a key. Data of the error (`partial`, `text`) stays as the model wrote it.
+    Other exceptions (a tool's, a client's) are not changed; they stay chained only if printing them shows no secret.
+    """
     waiting: list[LLMCoreError] = [error]
     seen: set[int] = set()
     scrubber = process_scrubber()
@@ -92,26 +94,28 @@ def hide_in_error(error: LLMCoreError) -> None:
             beneath: BaseException | None = getattr(part, link)
             if isinstance(beneath, LLMCoreError):
                 waiting.append(beneath)
-            elif beneath is not None and _looked_through.get(part) != id(beneath):
+            elif beneath is not None and _checked_causes.get(part) != id(beneath):
                 if _shows_a_secret(beneath, scrubber):
                     setattr(part, link, None)
                 else:
-                    _looked_through[part] = id(beneath)
+                    _checked_causes[part] = id(beneath)
 
 
 def _shows_a_secret(error: BaseException, scrubber: Scrubber) -> bool:
-    """Would printing it, and all that it is chained to, show one? What is too long to look through may."""
+    """Whether printing the error and its chain might show a secret. A text that is too long to search might."""
     try:
         shown = "".join(traceback.format_exception(error))
-    except Exception:  # an exception of others that cannot be printed
+    except Exception:  # another library's exception may not be printable
         return True
     return len(shown) > MAX_LOOKED_THROUGH or scrubber.text(shown) != shown
 
 
 def _environment() -> Iterator[str]:
-    """The values of variables that are called like keys (`OPENAI_API_KEY`, `HF_TOKEN`, ...), but for the paths of files. One
-    that was read from a file ends in a line break, which is no part of the key; of several lines each may be one."""
-    for name in filter(_is_called_like_a_key, os.environ):  # values are decoded when they are read
+    """The values of variables with names like keys (`OPENAI_API_KEY`, `HF_TOKEN`, ...), except file paths.
+
+    A value read from a file ends in a line break, which is not part of the key. Of several lines, each may be a key.
+    """
+    for name in filter(_is_key_variable, os.environ):  # reading decodes a value
         value = os.environ.get(name, "")
         if value and not os.path.isabs(value):
             yield value.strip()
@@ -119,5 +123,5 @@ def _environment() -> Iterator[str]:
 
 
 @lru_cache(maxsize=1024)
-def _is_called_like_a_key(name: str) -> bool:
+def _is_key_variable(name: str) -> bool:
     return is_secret_name(name, in_text=True) or name.upper().endswith(("_KEY", "_TOKEN"))

@@ -1,8 +1,7 @@
-"""Secrets out of what the HTTP clients beneath us log.
+"""Removes secrets from the logs of the HTTP clients that llmcore uses.
 
-At DEBUG, LiteLLM, openai and others log whole requests, headers and bodies included. A filter on their loggers takes what
-the process knows of secrets out of each record; other loggers are left alone. It costs nothing at levels that are not
-logged.
+At DEBUG, LiteLLM, openai and others log whole requests with headers and bodies. A filter on their loggers removes the
+process's known secrets from each record. Other loggers are not changed. Levels that are not logged cost nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber, remember
 __all__ = ["filter_clients", "hide_in_logs"]
 
 _CLIENTS = frozenset({"LiteLLM", "aiohttp", "anthropic", "botocore", "httpcore", "httpx", "litellm", "openai", "urllib3"})
-"""The first parts of the names of the clients' loggers."""
+"""The first parts of the client loggers' names."""
 _loggers_seen = 0
 
 
@@ -24,7 +23,7 @@ class _SecretFilter(logging.Filter):
         try:
             text = record.getMessage()
         except Exception:
-            return True  # logging itself reports arguments that do not fit
+            return True  # logging reports mismatched arguments itself
         scrubber = process_scrubber()
         clean = scrubber.text(text)
         if clean != text:
@@ -41,14 +40,14 @@ _filter = _SecretFilter()
 
 
 def hide_in_logs(secrets: Iterable[str]) -> None:
-    """From now on, take these secrets out of what the clients log."""
+    """Remove these secrets from the clients' logs from now on."""
     remember(secrets)
     filter_clients()
 
 
 def filter_clients() -> None:
-    """Put the filter on every logger of a client that there is by now. A logger's filter does not hold for the loggers
-    below it, so each gets it."""
+    """Add the filter to every existing logger of a client. Each needs it, since a logger's filter does not apply to child
+    loggers."""
     global _loggers_seen
     loggers = logging.root.manager.loggerDict
     if len(loggers) == _loggers_seen:
@@ -56,4 +55,4 @@ def filter_clients() -> None:
     _loggers_seen = len(loggers)
     for name, logger in list(loggers.items()):
         if isinstance(logger, logging.Logger) and name.replace(" ", ".").partition(".")[0] in _CLIENTS:
-            logger.addFilter(_filter)  # the same filter twice counts once
+            logger.addFilter(_filter)  # adding the same filter twice has no effect

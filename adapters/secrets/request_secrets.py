@@ -1,4 +1,4 @@
-"""Where the secrets of a request stand: its key, headers, URL and whatever else is sent under the name of a secret."""
+"""Finds the secrets of a request: its key, its headers, its URL, and everything sent under a secret's name."""
 
 from __future__ import annotations
 
@@ -31,16 +31,18 @@ _HARMLESS_HEADERS = frozenset(
         "x-title",
     }
 )
-"""Headers that hold no secret. Any other header a caller adds may."""
+"""Headers without secrets. Any other header may hold one."""
 _NO_CONNECTION = frozenset({"messages", "model", "response_format", "tool_choice", "tools"})
-"""Arguments of a request that say what is asked, not with which key."""
+"""Arguments that concern what is asked, not the connection."""
 _PART = lazy_regex(r'[;,\s"{}]+')
-"""What stands between the parts of a header's value: cookies, parameters, the scheme, the fields of an object."""
+"""Separates the parts of a header's value: cookies, parameters, the scheme, an object's fields."""
 
 
 def secrets_in(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """The secrets that stand in a request's arguments (those of `litellm.acompletion`): the key, those of the base URL
-    and of the headers, and every str under a name of a secret at any depth of what else is sent along."""
+    """Yield the secrets in a request's arguments (those of `litellm.acompletion`).
+
+    These are the key, those in the base URL and the headers, and every str under a secret's name, at any depth.
+    """
     for name, value in arguments.items():
         if name == "extra_headers":
             yield from header_secrets(value or {})
@@ -63,15 +65,15 @@ def _named_secrets(value: Any, *, secret: bool) -> Iterator[str]:
 
 
 def header_secrets(headers: Mapping[str, str]) -> Iterator[str]:
-    """What the values of headers may hold of secrets."""
+    """Yield what may be secret in the values of headers."""
     for name, value in headers.items():
         if name.lower() not in _HARMLESS_HEADERS:
             yield from _parts(value)
 
 
 def _parts(value: str) -> Iterator[str]:
-    """A header's value, and what of it is secret by itself: behind the scheme, inside `Basic`, each cookie and each parameter
-    with and without its name."""
+    """A header's value, and its parts that are secret alone: after the scheme, inside `Basic`, each cookie, and each
+    parameter with and without its name."""
     yield value
     scheme, _, credentials = value.partition(" ")
     yield credentials

@@ -1,9 +1,9 @@
-"""Keys out of everything that is shown, logged or written.
+"""Removes keys from everything that is shown, logged or written.
 
-`Scrubber` knows some secrets and takes them, in whatever way they are encoded, and whatever looks like a key, out of text
-and of JSON values. What servers without keys are given in place of one (`sk-no-key-required`, `ollama`) and what is too
-short or too plain to be a key stays: hiding it would mutilate paths and sentences. Linear in the text: every pattern is
-bounded and has no adjacent repeats over the same characters.
+`Scrubber` removes given secrets, in any encoding, and whatever looks like a key, from text and from JSON values. Placeholders
+for servers without keys (`sk-no-key-required`, `ollama`) stay, and so does what is too short or too plain for a key: removing
+it would damage paths and sentences. Linear in the text: every pattern is bounded and has no adjacent repeats over the same
+characters.
 """
 
 from __future__ import annotations
@@ -49,34 +49,38 @@ _SECRET_NAME = lazy_regex(
 _HARMLESS_NAME = lazy_regex(r"(?:^|_)(?:cache|idempotency|sort|partition|route|routing)_key$")
 _CAMEL = lazy_regex(r"(?<=[a-z0-9])(?=[A-Z])")
 _DOTS = ("...", "\N{HORIZONTAL ELLIPSIS}")
-_LEFT_OVER = (BEGINNING, 12)
-"""So many characters of a secret that was cut are hidden: half of it, within these bounds. Its first few may be those of all
-keys of a provider."""
+_REMAINDER_LENGTH = (BEGINNING, 12)
+"""If a secret was truncated, half of it is hidden, within these bounds. Its first characters may be common to all keys of a
+provider."""
 
 
 def holds_secret(text: str) -> bool:
-    """Does a text hold anything that looks like a key?"""
-    return bool(_LOOKS.spans(text))
+    """Return whether a text contains anything that looks like a key."""
+    return bool(_PATTERNS_ONLY.spans(text))
 
 
 def is_secret_name(name: str, *, in_text: bool = False) -> bool:
-    """Does a field, parameter or header of this name hold a secret? `in_text`: only the names that mean nothing else in
-    a model's reply, where a `token` is a piece of text."""
+    """Return whether a field, parameter or header with this name holds a secret.
+
+    `in_text`: only names that mean nothing else in a model's reply. There, a `token` is a piece of text.
+    """
     plain = re.sub(r"[^a-z0-9]+", "_", _CAMEL.sub("_", name).lower())
     pattern = _SECRET_FIELD if in_text else _SECRET_NAME
     return pattern.search(plain) is not None and _HARMLESS_NAME.search(plain) is None
 
 
-# Taking them out
+# Removing secrets
 
 
 Leaf = tuple[Any, Any]
-"""A JSON container and the key of a str in it."""
+"""A JSON container, and the key of a str in it."""
 
 
 class Scrubber:
-    """Takes given secrets, however they are encoded, and what looks like one, out of text and JSON. Placeholders among the
-    given ones stay. `shared`: more of them, which may change meanwhile."""
+    """Removes given secrets, in any encoding, and what looks like a key, from text and JSON.
+
+    Placeholders among the given secrets stay. `shared` are further secrets, which may change meanwhile.
+    """
 
     def __init__(self, secrets: Iterable[str | None] = (), *, shared: Words | None = None) -> None:
         own = frozenset(secret for secret in secrets if secret and not is_placeholder(secret))
@@ -86,16 +90,15 @@ class Scrubber:
         return _without(text, self.spans(text))
 
     def without_given(self, text: str) -> str:
-        """The text without the given secrets; what only looks like a key stays, for it may be a model's name."""
+        """The text without the given secrets. What only looks like a key stays, since it may be a model's name."""
         return _without(text, united(found(text, *self._secrets)))
 
     def spans(self, text: str) -> list[Span]:
-        """Where in the text there is something to take out."""
-        return united([*found(text, *self._secrets), *_cut_short(text, self._secrets), *keys_in(text)])
+        """The spans of the text to remove."""
+        return united([*found(text, *self._secrets), *_truncated_secrets(text, self._secrets), *keys_in(text)])
 
     def value(self, value: Any) -> Any:
-        """A JSON value with every str scrubbed, keys of objects included, and the fields that hold secrets hidden; a
-        fresh copy."""
+        """A copy of a JSON value in which every str and every key is scrubbed, and fields with secrets are hidden."""
         if isinstance(value, str):
             return self.text(value)
         if is_object(value):
@@ -109,9 +112,8 @@ class Scrubber:
         return HIDDEN if secret else self.value(value)
 
     def events(self, events: Iterable[Any]) -> list[Any]:
-        """The events of a stream, scrubbed, also of a secret that came in pieces: the str of one place are read as one
-        text."""
-        fresh = [[self.value(event)] for event in events]  # an event may be a text itself
+        """The events of a stream, scrubbed. Strings at the same path are joined, so that a secret in several pieces is found."""
+        fresh = [[self.value(event)] for event in events]  # an event may be a str itself
         places: defaultdict[tuple[Any, ...], list[Leaf]] = defaultdict(list)
         for event in fresh:
             for path, leaf in _leaves(event, ()):
@@ -123,16 +125,16 @@ class Scrubber:
         return [event for (event,) in fresh]
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """Headers without the secret ones."""
+        """The headers without the secret ones."""
         return {name: self.text(value) for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
 
 
-def _cut_short(text: str, secrets: Iterable[Words]) -> Iterator[Span]:
-    """What is left of a secret in which somebody cut a text, and wrote dots for the rest."""
+def _truncated_secrets(text: str, secrets: Iterable[Words]) -> Iterator[Span]:
+    """The spans of secrets that were truncated, with dots for the rest."""
     if not any(dots in text for dots in _DOTS):
         return
-    for position, secret in (begun for words in secrets for begun in words.begun_in(text)):
-        begin = secret[: max(_LEFT_OVER[0], min(_LEFT_OVER[1], len(secret) // 2))]
+    for position, secret in (beginning for words in secrets for beginning in words.beginnings_in(text)):
+        begin = secret[: max(_REMAINDER_LENGTH[0], min(_REMAINDER_LENGTH[1], len(secret) // 2))]
         if not text.startswith(begin, position):
             continue
         end = position + len(begin)
@@ -152,25 +154,25 @@ def _without(text: str, spans: Sequence[Span]) -> str:
 
 
 def _pieces_without(texts: Sequence[str], spans: Sequence[Span]) -> Iterator[str]:
-    """The pieces of a text without what stands in `spans` of the whole; the piece in which one begins says so."""
+    """The pieces of a text without the given spans of the whole. The piece in which a span begins has a marker."""
     begin, first = 0, 0
     for text in texts:
         end = begin + len(text)
         while first < len(spans) and spans[first][1] <= begin:
             first += 1
         parts: list[str] = []
-        kept = begin
+        copied_to = begin
         for start, stop in spans[first : first + len(text)]:
             if start >= end:
                 break
-            parts += (text[kept - begin : max(start - begin, 0)], HIDDEN if start >= begin else "")
-            kept = stop
-        yield "".join((*parts, text[kept - begin :]))
+            parts += (text[copied_to - begin : max(start - begin, 0)], HIDDEN if start >= begin else "")
+            copied_to = stop
+        yield "".join((*parts, text[copied_to - begin :]))
         begin = end
 
 
 def _leaves(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Leaf]]:
-    """Every str inside a JSON value, by where it stands."""
+    """Every str inside a JSON value, with its path."""
     items: Iterable[tuple[Any, Any]] = value.items() if is_object(value) else enumerate(value) if is_list(value) else ()
     for key, item in items:
         if isinstance(item, str):
@@ -179,4 +181,4 @@ def _leaves(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...]
             yield from _leaves(item, (*path, key))
 
 
-_LOOKS = Scrubber()
+_PATTERNS_ONLY = Scrubber()

@@ -1,10 +1,9 @@
-"""Where a text holds one of some given words, however the words are written down.
+"""Finds given words in a text in any encoding.
 
-A word may stand as it is, in capitals or in small letters, broken by white space, with any of its characters escaped
-(URL, JSON, JavaScript, HTML, several times over), or encoded as a whole (hexadecimal, Base64, Base32, a list of byte
-values), alone or inside a longer encoded text, with line breaks in between. Escapes are taken out of the text, layer by
-layer, and each layer is searched for every encoded form of every word. Linear in the text: the layers and the forms are
-few.
+A word may be written in upper or lower case, broken by white space, or with any of its characters escaped (URL, JSON,
+JavaScript, HTML, several times). It may also be encoded as a whole (hexadecimal, Base64, Base32, a list of byte values),
+alone or within a longer encoded text, with line breaks. Escapes are removed layer by layer, and each layer is searched for
+every form of every word. Linear in the text, since layers and forms are few.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Span = tuple[int, int]
 """Start and end in the text."""
 
 _LAYERS = 4
-"""How many times over a text may be escaped."""
+"""The most levels of escaping."""
 
 _ESCAPE = lazy_regex(
     r"""%u[0-9A-Fa-f]{4} | %[0-7][0-9A-Fa-f] | (?:%[89A-Fa-f][0-9A-Fa-f]){1,8}
@@ -39,8 +38,8 @@ _BETWEEN_BYTES = lazy_regex(r"(?:0x|[\s:,;-])+", re.IGNORECASE)
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def _meant(escape: str) -> str:
-    """What an escape stands for; itself where it stands for nothing."""
+def _decoded_escape(escape: str) -> str:
+    """The character that an escape stands for, or the escape itself if it is invalid."""
     kind = escape[0]
     if kind == "&":
         return html.unescape(escape)
@@ -55,40 +54,40 @@ def _meant(escape: str) -> str:
 
 @dataclass(slots=True)
 class _Layer:
-    """A text after some of its parts were replaced, and which part of the text before became which."""
+    """A text in which some parts were replaced, and the parts of the text below that they replace."""
 
     text: str
     below: _Layer | None = None
     _pieces: list[tuple[int, int, int, bool]] = field(default_factory=list[tuple[int, int, int, bool]])
-    """Start here, start and end below, and whether the piece was replaced."""
+    """The start in this text, the start and end in the text below, and whether the piece was replaced."""
 
     def replaced(self, pattern: re.Pattern[str], replacement: Callable[[str], str]) -> _Layer | None:
-        """This layer with each match replaced; None when nothing changes."""
+        """This layer with each match replaced. None if nothing changes."""
         parts: list[str] = []
         pieces: list[tuple[int, int, int, bool]] = []
-        here = last = 0
+        position = last = 0
         for match in pattern.finditer(self.text):
             new = replacement(match[0])
             if new == match[0]:
                 continue
-            for start, end, said, changed in ((last, match.start(), None, False), (*match.span(), new, True)):
-                part = self.text[start:end] if said is None else said
+            for start, end, new_part, changed in ((last, match.start(), None, False), (*match.span(), new, True)):
+                part = self.text[start:end] if new_part is None else new_part
                 if part:
-                    pieces.append((here, start, end, changed))
+                    pieces.append((position, start, end, changed))
                     parts.append(part)
-                    here += len(part)
+                    position += len(part)
             last = match.end()
         if not last:
             return None
-        pieces.append((here, last, len(self.text), False))
+        pieces.append((position, last, len(self.text), False))
         return _Layer("".join(parts) + self.text[last:], self, pieces)
 
     def without(self, pattern: re.Pattern[str]) -> _Layer:
-        """This layer with each match taken out."""
+        """This layer without the matches."""
         return self.replaced(pattern, lambda _: "") or self
 
     def spans(self, hits: Iterable[Span]) -> list[Span]:
-        """Where the spans of this layer's text stand in the text at the bottom."""
+        """The positions, in the original text, of spans of this layer."""
         return [self.span_at_bottom(start, end) for start, end in hits]
 
     def span_at_bottom(self, start: int, end: int) -> Span:
@@ -99,24 +98,24 @@ class _Layer:
         return start, end
 
     def _position(self, position: int, *, of_end: bool) -> int:
-        here, start, end, changed = self._pieces[bisect_right(self._pieces, position, key=lambda piece: piece[0]) - 1]
+        begin, start, end, changed = self._pieces[bisect_right(self._pieces, position, key=lambda piece: piece[0]) - 1]
         if changed:
             return end if of_end else start
-        return start + position - here + of_end
+        return start + position - begin + of_end
 
 
 def _layers(text: str) -> Iterator[_Layer]:
-    """The text, and the text with one layer of escapes after the other taken away."""
+    """The text, then the text with one more layer of escapes removed, and so on."""
     layer: _Layer | None = _Layer(text)
     for _ in range(_LAYERS):
         if layer is None:
             return
         yield layer
-        layer = layer.replaced(_ESCAPE, _meant)
+        layer = layer.replaced(_ESCAPE, _decoded_escape)
 
 
 def unescaped(text: str) -> str:
-    """The text without any escapes."""
+    """Return the text without escapes."""
     *_, last = _layers(text)
     return last.text
 
@@ -125,7 +124,7 @@ def unescaped(text: str) -> str:
 
 
 def _spellings(word: str) -> set[str]:
-    """The word as it stands, and as it does in a URL."""
+    """The word as written, and as in a URL."""
     return {word, quote(word, safe=""), quote(word, safe="").replace("%20", "+"), word.replace(" ", "+")}
 
 
@@ -135,7 +134,8 @@ def _plain(word: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Encodings:
-    """What to look for in a text without white space (Base64, Base32, lists of byte values), and without what parts bytes."""
+    """What to search in a text without white space (Base64, Base32, lists of byte values), and in one without byte
+    separators."""
 
     joined: tuple[str, ...]
     hexadecimal: tuple[str, ...]
@@ -156,7 +156,7 @@ def _encodings(word: str) -> _Encodings:
 
 
 def _cores(data: bytes) -> set[str]:
-    """The characters that are the same whatever stands before and behind `data` in a longer encoded text."""
+    """The characters that do not depend on what precedes and follows `data` in a longer encoded text."""
     forms: set[str] = set()
     for encode, bits, group in (
         (base64.b64encode, 6, 3),
@@ -170,13 +170,13 @@ def _cores(data: bytes) -> set[str]:
 
 
 def found(text: str, *sought: Words) -> list[Span]:
-    """Where the words stand in the text, in order and not overlapping."""
+    """Return the spans of the words in the text, in order and without overlaps."""
     spans, sought = list[Span](), tuple(words for words in sought if words)
     for layer in _layers(text) if sought else ():
         joined, unparted = _SPACE.sub("", layer.text), _BETWEEN_BYTES.sub("", layer.text)
         for words in sought:
             spans += layer.spans(words.plain.hits(layer.text))
-            # What is replaced is traced back only where something was found, which is rare.
+            # Positions are traced back only if something was found, which is rare.
             if joined != layer.text and (hits := words.plain.hits(joined)):
                 spans += layer.without(_SPACE).spans(hits)
             if hits := words.hexadecimal.hits(unparted):
@@ -186,16 +186,16 @@ def found(text: str, *sought: Words) -> list[Span]:
     return united(spans)
 
 
-_HEAD = 8  # characters of a form that the walk looks for
-_FEW = 300
-"""Forms up to which a search for each is quicker than a walk: those of two words or three."""
+_PREFIX_LENGTH = 8  # characters of a form that index it
+_MAX_SEARCHES = 300
+"""Up to this many forms, one search for each is faster than one pass over the text. Two or three words have so many."""
 
 
 class _Index:
-    """Forms by how they begin: a text is walked once, however many there are."""
+    """Forms by their beginnings, so that one pass over a text finds all of them."""
 
     def __init__(self) -> None:
-        self._uses: dict[str, int] = {}  # of each form: two words may share one
+        self._uses: dict[str, int] = {}  # by form, since two words may share one
         self._short: dict[str, None] = {}
         self._by_head: dict[str, tuple[str, ...]] = {}
 
@@ -204,10 +204,10 @@ class _Index:
             self._uses[form] = self._uses.get(form, 0) + 1
             if self._uses[form] > 1:
                 continue
-            if len(form) < _HEAD:
+            if len(form) < _PREFIX_LENGTH:
                 self._short[form] = None
             else:
-                head = form[:_HEAD]
+                head = form[:_PREFIX_LENGTH]
                 self._by_head[head] = (*self._by_head.get(head, ()), form)
 
     def discard(self, forms: Iterable[str]) -> None:
@@ -217,32 +217,34 @@ class _Index:
                 continue
             del self._uses[form]
             self._short.pop(form, None)
-            head = form[:_HEAD]
+            head = form[:_PREFIX_LENGTH]
             left = tuple(other for other in self._by_head.pop(head, ()) if other != form)
             if left:
                 self._by_head[head] = left
 
     def hits(self, text: str) -> list[Span]:
         hits: list[Span] = []
-        few = len(self._uses) <= _FEW
-        for form in tuple(self._uses if few else self._short):
+        searches_each = len(self._uses) <= _MAX_SEARCHES
+        for form in tuple(self._uses if searches_each else self._short):
             position = text.find(form)
             while position >= 0:
                 end = position + len(form)
                 hits.append((position, end))
                 position = text.find(form, end)
-        if not few:
+        if not searches_each:
             by_head = self._by_head
-            for at in range(len(text) - _HEAD + 1):
-                for form in by_head.get(text[at : at + _HEAD], ()):
+            for at in range(len(text) - _PREFIX_LENGTH + 1):
+                for form in by_head.get(text[at : at + _PREFIX_LENGTH], ()):
                     if text.startswith(form, at):
                         hits.append((at, at + len(form)))
         return hits
 
 
 class Words:
-    """Words to look for, in all their forms. They may change while another thread looks: what it finds is what was there before
-    or what is there after."""
+    """Words to search, in all their forms.
+
+    They may change while another thread searches. That thread finds the words from before or after the change.
+    """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self.plain, self.joined, self.hexadecimal = _Index(), _Index(), _Index()
@@ -259,7 +261,7 @@ class Words:
         return word in self._all
 
     def add(self, word: str) -> None:
-        """Look for the word, in all its forms."""
+        """Search for the word, in all its forms."""
         if word not in self._all:
             beginning = word[:BEGINNING]
             self._by_beginning[beginning] = (*self._by_beginning.get(beginning, ()), word)
@@ -271,15 +273,14 @@ class Words:
             self.hexadecimal.add(_encodings(word).hexadecimal)
 
     def discard_encodings(self, word: str) -> None:
-        """Look for the word itself, in capitals or not, however it is escaped, but for no encoding of it as a whole: these take
-        fifty times the memory."""
+        """Stop searching for encodings of the whole word, which take fifty times the memory. The word itself is still found."""
         if word in self._encoded:
             self._encoded.discard(word)
             self.joined.discard(_encodings(word).joined)
             self.hexadecimal.discard(_encodings(word).hexadecimal)
 
     def discard(self, word: str) -> None:
-        """Look for the word no more."""
+        """Stop searching for the word."""
         self.discard_encodings(word)
         if word not in self._all:
             return
@@ -290,8 +291,8 @@ class Words:
         if left:
             self._by_beginning[beginning] = left
 
-    def begun_in(self, text: str) -> Iterator[tuple[int, str]]:
-        """Where the text may hold the beginning of a word, and of which."""
+    def beginnings_in(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the positions at which the text may contain the beginning of a word, and the word."""
         by_beginning = self._by_beginning
         for at in range(len(text) - BEGINNING + 1) if by_beginning else ():
             for word in by_beginning.get(text[at : at + BEGINNING], ()):
@@ -299,17 +300,17 @@ class Words:
 
 
 BEGINNING = 6
-"""Characters of a word by which `Words.begun_in` knows it."""
+"""How many characters of a word `Words.beginnings_in` compares."""
 
 
 def _with_margin(text: str, span: Span) -> Span:
-    """The characters beside an encoded word hold a few bits of it, too."""
+    """The span with the characters beside it, since they hold some bits of an encoded word."""
     start, end = span
     return start - text[max(start - 1, 0) : start].isalnum(), end + text[end : end + 1].isalnum()
 
 
 def united(spans: Iterable[Span]) -> list[Span]:
-    """The spans in order, those that touch as one."""
+    """Return the spans in order. Spans that touch are merged."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

@@ -1,7 +1,7 @@
-"""URLs of servers: which may be given, and how they are shown.
+"""URLs of servers: checks them, and formats them for display.
 
-A URL is shown, logged and sent around, and so is no place for a key. It is taken apart by one expression; what that does not
-match is no URL that could be shown. Parts are looked at as they stand and with percent signs decoded. Linear in the URL.
+A URL is shown, logged and sent, so it must hold no key. One expression parses it; what does not match is not shown. Parts are
+checked both as written and percent-decoded. Linear in the URL.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _URL = lazy_regex(
 )
 _LAST_PORT = 65_535
 _LOGIN_IN_PATH = lazy_regex(r"[^/:@]*:([^/@]+)@")
-"""`user:password@` behind the host, as in a URL within the URL."""
+"""`user:password@` after the host, as in a URL within the URL."""
 _PARAMETER = lazy_regex(r"[?&;#]([^=?&;#]*)(?:=([^?&;#]*))?")
-"""Of a query, a path or a fragment."""
+"""A parameter of a query, a path or a fragment."""
 _SEPARATORS = frozenset("?&;#")
 _SHOWN_PARAMETERS = frozenset({"api-version", "api_version", "version", "region", "location"})
 _FIX = (
@@ -34,21 +34,20 @@ _FIX = (
 
 
 def checked_url(url: str) -> str:
-    """The URL of a server as it was given. Raises `ConfigError`, which never quotes it, for one that holds a secret and for
-    what is none."""
+    """Return the server's URL unchanged. Raises `ConfigError`, without quoting the URL, if it holds a secret or is invalid."""
     if places := dict.fromkeys(where for where, _ in url_secrets(url)):
         raise ConfigError(f"base_url holds a secret ({', '.join(places)}); {_FIX}")
     parts = _URL.fullmatch(url)
     if parts is None or (parts["scheme"] or "").lower() not in ("http", "https") or parts["fragment"] is not None:
-        raise ConfigError("base_url is no URL of a server; expected http(s)://host[:port][/path][?parameters]")
+        raise ConfigError("base_url is not the URL of a server; expected http(s)://host[:port][/path][?parameters]")
     if int(parts["port"] or 0) > _LAST_PORT:
         raise ConfigError(f"base_url names the port {parts['port']}; the last one is {_LAST_PORT}")
     return url
 
 
 def url_secrets(url: str) -> Iterator[tuple[str, str]]:
-    """The secrets in a URL, each with where it stands: "user name", "password", "path", or the parameter whose name or look
-    is that of one."""
+    """Yield the secrets in a URL, each with its place: "user name", "password", "path", or a parameter with a secret's name
+    or form."""
     parts = _URL.fullmatch(url)
     if parts is None:
         return
@@ -66,7 +65,7 @@ def url_secrets(url: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=512)
 def shown_url(url: str) -> str:
-    """A URL as it may be shown: without user name, password, and the values of its parameters."""
+    """Return the URL for display: without user name, password and parameter values."""
     parts = _URL.fullmatch(url)
     if parts is None:
         return HIDDEN
@@ -93,7 +92,7 @@ def _shown_segment(segment: str) -> str:
 
 
 def _decoded(text: str) -> str:
-    """Without percent signs, also those that stand for others."""
+    """The text, percent-decoded until nothing changes, at most three times."""
     for _ in range(3):
         text, before = unquote(text), text
         if text == before:

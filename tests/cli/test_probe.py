@@ -235,7 +235,7 @@ def test_mistakes_in_the_command(invoke: Invoke, tmp_path: Path) -> None:
         (("m", "--base-url", "http://127.0.0.1:1/v1", "--save"), "--save needs --store"),
         (("m", "--base-url", "http://127.0.0.1:1/v1", "--save", "--store", "ftp://x"), "URL of the Redis"),
         (("m",), "provider"),
-        (("m", "--base-url", "nonsense"), "base_url is no URL"),
+        (("m", "--base-url", "nonsense"), "base_url is not the URL"),
         (("m", "--models", tmp_path / "none.yaml"), "no such file"),
         (("m", "--models", tmp_path / "none.yaml", "--base-url", "http://127.0.0.1:1"), "--base-url goes with"),
     ):

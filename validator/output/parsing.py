@@ -308,15 +308,15 @@ class _Parse:
             return
         if self._is_exhausted() and not self.schema.is_valid(value):
             return
-        settled = coerce(value, self.schema, strictness=self.strictness, wrapper=self.output.name)
-        if settled.problems:
-            self.problems.append(_Failure(size, settled.problems))
+        coerced = coerce(value, self.schema, strictness=self.strictness, wrapper=self.output.name)
+        if coerced.problems:
+            self.problems.append(_Failure(size, coerced.problems))
             return
-        finished = self.output.finish(settled.value, settled.repairs)
+        finished = self.output.finish(coerced.value, coerced.repairs)
         if finished.problems:
             self.problems.append(_Failure(size, finished.problems, finished.cause))
         else:
-            yield from self._trusted(Fit(finished.value, settled.value, [*first, *settled.repairs], complete), size)
+            yield from self._trusted(Fit(finished.value, coerced.value, [*first, *coerced.repairs], complete), size)
 
     def _trusted(self, fit: Fit, size: int) -> Iterator[Fit]:
         """The fit, if the strictness admits it as an answer although it may be an echo."""
@@ -338,13 +338,13 @@ class _Parse:
         items = [candidate for candidate in candidates if self._fits_item(candidate)]
         if len(items) < (1 if self.strictness == "lenient" else 2):
             return
-        taken = set(map(id, items))
-        others = [candidate for candidate in found.values if id(candidate) not in taken]
-        if any(self.around.is_intended_item(one.value) for one in candidates if id(one) not in taken):
+        item_ids = set(map(id, items))
+        others = [candidate for candidate in found.values if id(candidate) not in item_ids]
+        if any(self.around.is_intended_item(one.value) for one in candidates if id(one) not in item_ids):
             return  # an item that does not fit fails its array
         if any(self.around.is_nested(item) or self.around.string_holds_members(item) for item in items):
             return
-        if any(id(one) not in taken and self.beginnings.could_be_item(one) for one in found.begun):
+        if any(id(one) not in item_ids and self.beginnings.could_be_item(one) for one in found.begun):
             return  # the end cut off an item
         safety: Safety = "lossless" if not others and len(items) > 1 else "coerced"
         left_out = [[other.start, other.end] for other in others] or None
@@ -388,8 +388,8 @@ class _Parse:
         for start, until in sorted([*found.occupied, *((span.start, span.end) for span in found.reasoning)]):
             words += self.text[since : max(since, min(start, end))] + " "
             since = max(since, until)
-        settled = coerce(_unquoted((words + self.text[since:end]).strip()), self.schema, strictness=self.strictness)
-        return not settled.problems and settled.value == data
+        coerced = coerce(_unquoted((words + self.text[since:end]).strip()), self.schema, strictness=self.strictness)
+        return not coerced.problems and coerced.value == data
 
     def _is_exhausted(self) -> bool:
         """Whether enough good fits or failures were seen, so that only a value that fits unchanged is still considered."""

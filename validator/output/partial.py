@@ -117,8 +117,8 @@ class _Pruner:
         return part
 
     def _coerced(self, value: Any, subschema: Any, otherwise: Any) -> Any:
-        settled = coerce(value, self.schema, strictness=self.strictness, at=subschema)
-        return otherwise if settled.problems else settled.value
+        coerced = coerce(value, self.schema, strictness=self.strictness, at=subschema)
+        return otherwise if coerced.problems else coerced.value
 
     def _is_free_text(self, subschema: Any) -> bool:
         view = view_of(self.schema, subschema)

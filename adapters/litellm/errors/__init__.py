@@ -1,7 +1,7 @@
-"""What the errors of servers and of LiteLLM mean.
+"""Interprets the errors of servers and of LiteLLM.
 
-`table` is the entry: `classify` makes one of llmcore's errors of an exception. `exceptions` takes an exception of LiteLLM apart.
-`reading` reads what the server says of the request, once, and stores it in `RefusalFacts`. It reads the status and the code
-first, then `param`, then the phrases of `phrases.toml`. `fields` marks the names by which wires call the parts of a request.
-`quotations` and `named_tools` take out what a server repeats of the request.
+`table` is the entry point: `classify` converts an exception to one of llmcore's errors. `exceptions` extracts the parts of
+LiteLLM's exceptions. `reading` reads what the server says of the request, once, and stores it in `RefusalFacts`: first the
+status and the code, then `param`, then the phrases in `phrases.toml`. `fields` marks the names that wire formats have for the
+parts of a request. `quotations` and `named_tools` remove what a server repeats of the request.
 """

@@ -1,5 +1,6 @@
-"""Does a refusal speak of what only the caller gave: a value of a parameter, or a field of `extra_body`? No output mode helps
-against that, and nothing is changed in it: the caller is told at once.
+"""Finds refusals of what only the caller gave: a parameter's value, or a field of `extra_body`.
+
+No output mode helps against these, and llmcore does not change the values, so the caller gets the error at once.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["SENTENCE", "callers_own"]
 
 SENTENCE = lazy_regex(r"(?<=[.!\u3002])\s+|[;\n]")
-"""Between two sentences."""
+"""Separates two sentences."""
 _NAMES = {"max_completion_tokens": "max_tokens"}
 _TOOLS = MARK.format("tools")
 _ELSEWHERE = lazy_regex(rf"\b(?:tool|function|schema|propert(?:y|ies)|messages?|default)\b|{_TOOLS}")
 _KIND = r"(?:fields?|param\w*|arguments?|keys?|propert(?:y|ies)|options?|inputs?|names?|supplied)"
 
 
-def callers_own(said: str, text: str, call: ModelCall) -> Iterator[str]:
-    """What it is, by its name. `said` is what the server says (lower case), `text` the same with a mark for each field."""
-    for plain, sentence in zip(SENTENCE.split(said), SENTENCE.split(text), strict=False):
+def callers_own(server_text: str, text: str, call: ModelCall) -> Iterator[str]:
+    """Return the names of these values and fields.
+
+    `server_text` is the server's message in lower case; `text` is the same with a mark for each field.
+    """
+    for plain, sentence in zip(SENTENCE.split(server_text), SENTENCE.split(text), strict=False):
         if "value" in meanings(sentence) and not _ELSEWHERE.search(sentence):
             for field in VALUES.intersection(marks_in(sentence)):
                 name = _NAMES.get(field, field)
@@ -35,7 +39,8 @@ def callers_own(said: str, text: str, call: ModelCall) -> Iterator[str]:
 
 
 def _names(sentence: str, key: str) -> bool:
-    """Does it name the field? A word of a sentence does where fields stand: in quotes, behind the word for one, or first."""
+    """Whether the sentence names the field: in quotes, after a word such as `field`, or first. A name that is not a plain
+    word counts anywhere."""
     if len(key) < 2 or key in VALUES:
         return False
     own = re.escape(key)

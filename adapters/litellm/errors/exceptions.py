@@ -1,7 +1,7 @@
-"""What an exception of LiteLLM holds: its status, the server's error object and words, and what it is chained to.
+"""Extracts from LiteLLM's exceptions the status, the server's error object, its message, and the chained exceptions.
 
-Nothing is imported from LiteLLM: classes are compared by name, its own, those of what it is chained to and of what broke a stream
-beneath it. Messages are scrubbed of secrets. Of a long message both ends are read.
+Nothing is imported from LiteLLM: classes are compared by name, including those of chained exceptions. Messages are scrubbed
+of secrets. Of a long message, both ends are read.
 """
 
 from __future__ import annotations
@@ -44,49 +44,55 @@ __all__ = [
 ]
 
 _FAILED_GENERATIONS = ("tool_use_failed", "json_validate_failed")
-"""Groq's codes for a reply of the model's that it could not read."""
+"""Groq's codes for a model's reply that it could not read."""
 _MAX_CHAIN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What was seen of the answer to a request, beneath LiteLLM. LiteLLM looks for "403" and "429" in all of an error's text for
-    Gemini, a port or an address included, and clients differ in what they leave of a body."""
+    """What was seen of the answer below LiteLLM.
+
+    This is more reliable than LiteLLM's exceptions. For Gemini, LiteLLM searches "403" and "429" in all of an error's text,
+    including ports and addresses, and clients change bodies in different ways.
+    """
 
     status: int | None = None
-    """None: no request went out."""
-    said: ErrorWords | None = None
-    """What its body says; None: nobody saw it."""
+    """None if no request was sent."""
+    body_words: ErrorWords | None = None
+    """The body's message, None if the body was not seen."""
 
 
 def answered_with(status: int | None, body: bytes | None = None) -> Answered | None:
-    """What is known of an answer; None where it is no error's."""
+    """Return what is known of an answer, None if it is no error."""
     if status is not None and status < 300:
         return None
     return Answered(status, None if body is None or status is None else error_words(body))
 
 
 def status_of(error: BaseException, answered: Answered | None) -> int | None:
-    """The status that the server sent, else the one that the client's exception has."""
+    """The status that the server sent, else that of the client's exception."""
     status = getattr(error, "status_code", None)
     seen = answered.status if answered is not None else None
     return seen if seen is not None and isinstance(status, int) else status if isinstance(status, int) else None
 
 
 def error_body(error: BaseException, call: ModelCall | None = None, answered: Answered | None = None) -> dict[str, Any]:
-    """The provider's error object: of the bytes that it sent, where they were seen; else from `error.body`, else the JSON that
-    stands in the message ("GroqException - {...}"), or in that of an exception beneath it (streams of Anthropic and Gemini: as
-    bytes), else the `body` of one beneath. JSON in a message that is quoted from the request of `call` is none of it."""
-    if answered is not None and (said := answered.said) is not None:
-        return _without_cut_words(said.fault) if said.is_cut else said.fault
+    """Return the provider's error object.
+
+    It comes from the bytes received, if these were seen. Otherwise it comes from `error.body`, from JSON in the message
+    ("GroqException - {...}") or in that of a chained exception, or from that exception's `body`. JSON that quotes the request
+    of `call` does not count.
+    """
+    if answered is not None and (seen := answered.body_words) is not None:
+        return _without_cut_words(seen.fault) if seen.is_cut else seen.fault
     body: object = getattr(error, "body", None)
     if is_object(body):
         return fault_in(body)
     nothing: dict[str, Any] = {}
     chain = _chain(error)
-    told = next((found for part in chain if (found := _json_in(_message(part), call))), nothing)
-    # the OpenAI SDK's exception has the body where LiteLLM's tells only its message
-    return told or next((fault_in(beneath) for part in chain if is_object(beneath := getattr(part, "body", None))), nothing)
+    fault = next((found for part in chain if (found := _json_in(_message(part), call))), nothing)
+    # the OpenAI SDK's exception has the body; LiteLLM's only has its message
+    return fault or next((fault_in(beneath) for part in chain if is_object(beneath := getattr(part, "body", None))), nothing)
 
 
 def _message(error: BaseException) -> str:
@@ -97,14 +103,14 @@ def _message(error: BaseException) -> str:
 def _json_in(text: str, call: ModelCall | None) -> dict[str, Any]:
     try:
         start = text.index("{")
-        found, end = json.JSONDecoder().raw_decode(text, start)  # text may follow the JSON
+        found, end = json.JSONDecoder().raw_decode(text, start)  # more text may follow
     except (ValueError, RecursionError):
         return _cut_json_in(text)
     return {} if call is not None and is_quoted(text[start:end], call) else fault_in(found)
 
 
 def _cut_json_in(text: str) -> dict[str, Any]:
-    """The error object of a body of which only a head was read."""
+    """The error object of a body of which only the beginning was read."""
     start = text.find('{"error"')
     if start < 0:
         return {}
@@ -116,25 +122,27 @@ def _cut_json_in(text: str) -> dict[str, Any]:
 
 
 def _without_cut_words(fault: dict[str, Any]) -> dict[str, Any]:
-    """The error object of a body that was cut: a model's words in it are cut as well, and left out."""
-    told = fault.get("code") in _FAILED_GENERATIONS or "failed_generation" in fault
-    return {**fault, "code": _FAILED_GENERATIONS[0], "failed_generation": None} if told else fault
+    """The error object of a cut body, without the model's words, which are cut too."""
+    is_failed_generation = fault.get("code") in _FAILED_GENERATIONS or "failed_generation" in fault
+    return {**fault, "code": _FAILED_GENERATIONS[0], "failed_generation": None} if is_failed_generation else fault
 
 
 def failed_generation(error: BaseException, answered: Answered | None = None) -> dict[str, Any] | None:
-    """The error object of a Groq `tool_use_failed`, whose `failed_generation` is the model's text, "" where the server does not
-    tell it or it was cut; None for other errors."""
+    """Return Groq's `tool_use_failed` error object, None for other errors.
+
+    Its `failed_generation` is the model's text, "" if the server does not send it or it was cut.
+    """
     body = error_body(error_cause(error), None, answered)
-    said = body.get("failed_generation")
-    if isinstance(said, str):
+    generation = body.get("failed_generation")
+    if isinstance(generation, str):
         return body
     if body.get("code") not in _FAILED_GENERATIONS:
         return None
-    return {**body, "failed_generation": json.dumps(said) if is_object(said) or is_list(said) else ""}
+    return {**body, "failed_generation": json.dumps(generation) if is_object(generation) or is_list(generation) else ""}
 
 
 SignIn = Literal["refused", "unreached"]
-"""How a sign-in failed: whoever gives access refused it, or could not be asked."""
+"""How a sign-in failed: it was refused, or its server was not reached."""
 
 
 _REFUSED_SIGN_INS = frozenset(
@@ -147,7 +155,7 @@ _UNREACHED_SIGN_INS = frozenset({"TransportError", "MetadataRetrievalError"})
 
 
 def error_cause(error: BaseException) -> BaseException:
-    """The error itself, or what broke a stream underneath it."""
+    """The error itself, or the exception that broke a stream below it."""
     for _ in range(_MAX_CHAIN):
         inner = getattr(error, "original_exception", None)
         if not isinstance(inner, BaseException):
@@ -166,33 +174,37 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def recordable(error: BaseException, scrubber: Scrubber | None = None, answered: Answered | None = None) -> dict[str, Any]:
-    """The error as transcripts hold it, enough to classify it anew: the client's exception, its message and, where
-    there are any, HTTP status, body and how long to wait. Only the message is free of secrets."""
+    """Return the error as transcripts store it: the client's exception, its message and, if present, HTTP status, body and
+    wait.
+
+    This is enough to classify it again. Only the message is free of secrets.
+    """
     error = error_cause(error)
     body, status = error_body(error, None, answered), status_of(error, answered)
     wait = retry_after(error, body, status)
-    told = {
+    fields = {
         "status": status,
         "body": (body if "error" in body else {"error": body}) if body else None,
         "headers": {"retry-after": f"{wait:g}"} if wait is not None else None,
     }
-    kept = {key: value for key, value in told.items() if value is not None}
-    return {"type": type(error).__name__, "message": clean(_message(error), scrubber), **kept}
+    present = {key: value for key, value in fields.items() if value is not None}
+    return {"type": type(error).__name__, "message": clean(_message(error), scrubber), **present}
 
 
 def clean(message: str, scrubber: Scrubber | None) -> str:
-    """Scrubbed before it is cut to size: half a key is no known one."""
+    """The message, scrubbed before it is shortened: half a key would not be recognized."""
     return (scrubber or process_scrubber()).text(message[:MAX_LOOKED_THROUGH])[:MAX_WORDS]
 
 
 def is_clean(error: BaseException, scrubber: Scrubber) -> bool:
-    """May the error be chained: would nothing that it shows be scrubbed? What is too long to look through may not."""
+    """Whether the error may be chained: nothing that it shows is a secret. A text that is too long to search does not
+    qualify."""
     shown = shown_text(error)
     return len(shown) <= MAX_LOOKED_THROUGH and scrubber.text(shown) == shown
 
 
 def shown_text(error: BaseException) -> str:
-    """Everything that printing the error and all it is chained to would show: messages, arguments, notes and fields."""
+    """Everything that printing the error and its chain would show: messages, arguments, notes and fields."""
     waiting: list[BaseException] = [error]
     seen: set[int] = set()
     texts: list[str] = []
@@ -211,7 +223,7 @@ def shown_text(error: BaseException) -> str:
 def _printed(value: object) -> str:
     try:
         return f"{value!s} {value!r}"
-    except Exception as error:  # a client's own __str__ or __repr__ that fails
+    except Exception as error:  # a client's own __str__ or __repr__ may fail
         return type(error).__name__
 
 
@@ -220,27 +232,27 @@ def error_kinds(error: BaseException) -> set[str]:
 
 
 def all_kinds(error: BaseException) -> set[str]:
-    """The names of the classes of an exception, of what it is chained to, and of what broke a stream beneath it."""
+    """The class names of an exception, of its chain, and of what broke a stream below it."""
     return {name for start in (error, error_cause(error)) for part in _chain(start) for name in error_kinds(part)}
 
 
 def shown_and_read(error: BaseException, body: dict[str, Any], answered: Answered | None) -> tuple[str, str]:
-    """The words to show, and all that is told, of which the meaning is read: the server's, else the exception's message."""
-    if answered is not None and (said := answered.said) is not None:
-        return said.words or NO_WORDS, both_ends(said.all_text)
+    """The message to show, and all texts, from which the meaning is read: the server's, else the exception's."""
+    if answered is not None and (seen := answered.body_words) is not None:
+        return seen.words or NO_WORDS, both_ends(seen.all_text)
     message = both_ends(_message(error))
-    whole: object = getattr(error, "body", None)  # OpenAI's client has what stands under `error`
+    whole: object = getattr(error, "body", None)  # OpenAI's client stores what is under `error`
     shown = words_in(body if body else whole if isinstance(whole, str) else "") or without_bytes(message)
     return shown, f"{message};\n{both_ends(all_texts(whole))}"
 
 
 def codes_of(body: dict[str, Any], error: BaseException, answered: Answered | None) -> frozenset[str]:
-    """The server's own words for what the error is."""
+    """The server's codes for the error, in lower case."""
     details = (detail.get("reason") for detail in objects_in(body.get("details")))  # Google's
-    clients: object = getattr(error, "code", None)
-    if answered is not None and answered.status is not None and str(clients).isdecimal():
-        clients = None  # a status that LiteLLM read out of the words, those of the user included
-    words = (body.get("code"), body.get("type"), body.get("status"), *details, clients)
+    client_code: object = getattr(error, "code", None)
+    if answered is not None and answered.status is not None and str(client_code).isdecimal():
+        client_code = None  # a status that LiteLLM read from the message, which may quote the user
+    words = (body.get("code"), body.get("type"), body.get("status"), *details, client_code)
     return frozenset(str(word).lower() for word in words if word is not None)
 
 
@@ -255,5 +267,5 @@ def failed_sign_in(error: BaseException, call: ModelCall | None) -> SignIn | Non
 
 
 def is_signed_in(call: ModelCall | None) -> bool:
-    """Does the provider take other credentials than a key?"""
+    """Whether the provider uses other credentials than a key."""
     return call is not None and bool(provider_of(call.endpoint).credentials)

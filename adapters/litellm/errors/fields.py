@@ -1,9 +1,8 @@
-"""What the parts of a request are called on the wires and in sentences, and the marks that the phrases are compared with.
+"""The names of a request's parts in wire formats and in sentences, and the marks with which phrases are compared.
 
-A server names the field that it does not take as its own wire does: Gemini's `responseSchema`, Bedrock's `toolConfig.toolChoice`,
-Anthropic's `thinking.budget_tokens`, a `temperature` of `options`, `generationConfig` or `body`. Some names are common words
-(`system`, `stop`, `format`). They count as fields where fields stand: at the start of a line, in quotes, or beside the word for
-one.
+A server names a refused field as its own wire format does: Gemini's `responseSchema`, Bedrock's `toolConfig.toolChoice`,
+Anthropic's `thinking.budget_tokens`, a `temperature` in `options`, `generationConfig` or `body`. Some names are common words
+(`system`, `stop`, `format`). These count only at the start of a line, in quotes, or beside a word such as `field`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["MARK", "VALUES", "is_field", "marked", "marks_in", "part_of"]
 
-_OURS: dict[str, tuple[str, ...]] = {
+_NAMES_BY_PART: dict[str, tuple[str, ...]] = {
     "tools": (
         "functions",
         "functiondeclarations",
@@ -55,12 +54,13 @@ _OURS: dict[str, tuple[str, ...]] = {
     "image_url": ("input_image", "image_url.url"),
     "seed": ("logprobs", "logit_bias", "top_k", "frequency_penalty", "presence_penalty"),
 }
-"""Our names (OpenAI's), and those of the other wires, in small letters. `seed` and the like stand in lists beside ours."""
-_BY_NAME = {name: ours for ours, names in _OURS.items() for name in (ours, *names)}
-_OF_WIRES = {"gemini": {"toolconfig": "tool_choice", "tool_config": "tool_choice"}}
+"""llmcore's names (OpenAI's), and those of other formats, in lower case. `seed` stands for parameters that occur in lists
+with others."""
+_BY_NAME = {name: ours for ours, names in _NAMES_BY_PART.items() for name in (ours, *names)}
+_WIRE_NAMES = {"gemini": {"toolconfig": "tool_choice", "tool_config": "tool_choice"}}
 _ELSEWHERE = {"toolconfig": "tools", "tool_config": "tools"}
-"""One name, by the wire that has it for another part."""
-_AROUND = (
+"""A name that means another part in one wire format."""
+_CONTAINERS = (
     *("body", "request", "options", "parameters", "params", "generationconfig", "generation_config", "inferenceconfig"),
     *(
         "inference_config",
@@ -71,29 +71,29 @@ _AROUND = (
         "config",
     ),
 )
-"""What such a field stands in, where the name is told with it."""
-_COMMON = {
+"""Objects that contain such a field, if its path is given."""
+_COMMON_WORDS = {
     **{name: name for name in ("stop", "stream", "thinking", "strict", "usage")},
     **{"system": "system_message", "format": "response_format", "think": "thinking", "reasoning": "thinking"},
 }
-"""Fields whose names are words."""
+"""Fields whose names are common words."""
 MARK = "\u27e6{}\u27e7"
-"""How a field stands in the text that the phrases are compared with."""
+"""How a field is marked in the text that is compared with phrases."""
 _MARKED = re.compile("\u27e6([a-z_]+)\u27e7")
 _QUOTE = r"['\"`\u201c\u201d\u2018\u2019]"
 _NAME = lazy_regex(r"(?<![\w.\[\]/\u27e6-])[a-z_]\w*(?:\.[a-z_]\w*)*(?![\w\[]|\.[\d\w])")
 _QUOTED = lazy_regex(rf"{_QUOTE}?\[?(\u27e6[a-z_]+\u27e7)\]?{_QUOTE}?")
 _KIND = r"(?:field|parameter|argument|key|property|option|attribute|setting|keyword|member)s?"
 _IN_BRACKETS = lazy_regex(rf"\b({_KIND}) \[([a-z_]\w{{0,64}})\]")
-_WORD = "|".join(sorted(_COMMON, key=len, reverse=True))
+_WORD = "|".join(sorted(_COMMON_WORDS, key=len, reverse=True))
 _WHOLE = r"(?![\w\[-]|\.\w)"
 _IN_PATHS = (
     (lazy_regex(r"\btools?(?:\[\d{1,4}\]|\.\d{1,4})\.(?:function\.|custom\.)?strict\b"), MARK.format("strict")),
     (lazy_regex(r"\bmessages?(?:\[\d{1,4}\]|\.\d{1,4})\.content[\w.\[\]]{0,20}\.cache_control\b"), MARK.format("cache_control")),
     (lazy_regex(r"\bmessages?(?:\[\d{1,4}\]|\.\d{1,4})\.role\b"), MARK.format("system_message")),
 )
-"""Fields of one tool or one message that all of them have."""
-_AS_A_FIELD = lazy_regex(
+"""Fields of one tool or one message that every tool or message has."""
+_AS_FIELD = lazy_regex(
     rf"(?P<a>{_QUOTE})(?P<quoted>{_WORD})(?={_QUOTE})"
     rf"|(?P<b>(?:^|[;\n.])\s*)(?P<first>{_WORD}){_WHOLE}(?=:|\?|\s(?:is|are) (?:not|un|never|no longer|dis)"
     r"|\s(?:un|not )(?:supported|available|allowed|known|implemented)\b)"
@@ -104,51 +104,51 @@ _AS_A_FIELD = lazy_regex(
     rf"|(?P<f>)\b(?P<listing>{_WORD})(?=(?:, ?| and | or ){_QUOTE}?\u27e6)"
 )
 VALUES = frozenset({"temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "thinking"})
-"""Fields whose values are the caller's."""
+"""Fields whose values come from the caller."""
 
 
 def marked(text: str, wire: str | None, nouns: Mapping[str, re.Pattern[str]]) -> str:
-    """The text (lower case) with a mark for each field that it names. `nouns`: what servers call a field in a sentence."""
+    """Return the text (lower case) with a mark for each field that it names. `nouns` are words for fields in sentences."""
 
     def by_name(found: re.Match[str]) -> str:
-        name = _ours(found[0], wire)
-        return found[0] if name is None or (name in _COMMON.values() and found[0] in _COMMON) else MARK.format(name)
+        name = _field_name(found[0], wire)
+        return found[0] if name is None or (name in _COMMON_WORDS.values() and found[0] in _COMMON_WORDS) else MARK.format(name)
 
-    def as_a_field(found: re.Match[str]) -> str:
+    def as_field(found: re.Match[str]) -> str:
         before = next(value for name in "abcdef" if (value := found[name]) is not None)
         word = next(value for name in ("quoted", "first", "behind", "taken", "listed", "listing") if (value := found[name]))
-        return f"{before}{MARK.format(_COMMON[word])}"
+        return f"{before}{MARK.format(_COMMON_WORDS[word])}"
 
     text = _IN_BRACKETS.sub(r"\1 \2", text.replace("(s)", "s").replace("\u2019", "'"))
     for path, mark in _IN_PATHS:
         text = path.sub(mark, text)
-    text = _AS_A_FIELD.sub(as_a_field, _NAME.sub(by_name, text))
+    text = _AS_FIELD.sub(as_field, _NAME.sub(by_name, text))
     for name, words in nouns.items():
         text = words.sub(MARK.format(name), text)
     return _QUOTED.sub(r"\1", text)
 
 
-def _ours(name: str, wire: str | None) -> str | None:
-    """Our name of a field, without what it stands in; None for what is none."""
-    of_wire = _OF_WIRES.get(wire or "", _ELSEWHERE)
+def _field_name(name: str, wire: str | None) -> str | None:
+    """llmcore's name of a field, without its container. None for other names."""
+    wire_names = _WIRE_NAMES.get(wire or "", _ELSEWHERE)
     for _ in range(3):
-        if (known := of_wire.get(name) or _BY_NAME.get(name)) is not None:
+        if (known := wire_names.get(name) or _BY_NAME.get(name)) is not None:
             return known
         around, dot, name = name.partition(".")
-        if not dot or around not in _AROUND:
+        if not dot or around not in _CONTAINERS:
             return None
-        if name in _COMMON:
-            return _COMMON[name]
+        if name in _COMMON_WORDS:
+            return _COMMON_WORDS[name]
     return None
 
 
 def is_field(name: str) -> bool:
-    """Is it what a field is called?"""
-    return name in _BY_NAME or name in _COMMON
+    """Return whether a field has this name."""
+    return name in _BY_NAME or name in _COMMON_WORDS
 
 
 def marks_in(text: str) -> list[str]:
-    """The fields that are marked in the text, each once."""
+    """Return the fields marked in the text, each once."""
     return list(dict.fromkeys(_MARKED.findall(text)))
 
 
@@ -159,7 +159,7 @@ _PARTS = {
 
 
 def part_of(field: str, call: ModelCall | None) -> str:
-    """The part of the request that a field is, as the request has it."""
+    """Return the part of the request to which a field belongs."""
     can = call.capabilities if call is not None else None
     if field == "response_format":
         return "json_object" if call is not None and call.mode == "json_object" else "json_schema"

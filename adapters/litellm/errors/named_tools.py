@@ -1,7 +1,7 @@
-"""Does a refusal name a tool that the request offers? Then it speaks of that tool, and another one may be taken.
+"""Whether a refusal names an offered tool. It then concerns that tool, and another one may be accepted.
 
-A name that is made as names are (`get_weather`, `getWeather`, `weather2`) is no word of a sentence, so it counts wherever it
-stands. One that is a plain word (`search`) counts in quotes, or beside a word for what it names.
+A name such as `get_weather`, `getWeather` or `weather2` is no word of a sentence, so it counts anywhere. A plain word
+(`search`) counts in quotes, or beside a word such as `tool`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _KIND = r"(?:tools?|functions?|names?)"
 
 
 def offered_names(call: ModelCall) -> list[str]:
-    """The names of the tools that the request offers, the output tool among them, as they were given and as the wire has them."""
+    """Return the names of the offered tools, including the output tool, as given and as sent."""
     names = [tool.name for tool in output_tools(call, output_plan(call, call.capabilities or Capabilities()))]
     sent = NameMap(names, provider_of(call.endpoint).names)
     return list(dict.fromkeys([*names, *(sent.sent(name) for name in names)]))
 
 
 def names_one_tool(words: str, names: Iterable[str]) -> bool:
-    """Do the words (lower case) name one of these tools?"""
+    """Return whether the message (lower case) names one of these tools."""
     return any(re.search(_pattern(name), words) for name in names)
 
 
@@ -46,5 +46,5 @@ def _pattern(name: str) -> str:
 
 
 def _is_a_word(name: str) -> bool:
-    """Is it made of letters alone, with no capital within?"""
+    """Whether the name has only letters and no capital inside."""
     return name.isalpha() and name[1:] in (name[1:].lower(), name[1:].upper())

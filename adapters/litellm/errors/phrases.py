@@ -1,4 +1,4 @@
-"""The phrases of `phrases.toml`, compiled when the first refusal comes."""
+"""The phrases of `phrases.toml`, compiled at the first refusal."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _END = (
     r"(?=[\W\u3000-\u9fff]*$|\W{0,2}[.;,)!:]|\W{1,3}(?:is|are|fields?|parameters?|params?|arguments?|options?|with|for|in|on|by|when|while|if|and|but"
     r"|together|yet|here|at|from|cannot)\b)"
 )
-"""What may follow a field at the end of a phrase: anything else makes another thing of it (`tools names`)."""
+"""What may follow a field at the end of a phrase. Any other word makes it another thing (`tools names`)."""
 
 
 @cache
 def table() -> Mapping[str, Any]:
-    """The file as it is."""
+    """The parsed file."""
     return tomllib.loads(files(__name__.rpartition(".")[0]).joinpath("phrases.toml").read_text("utf-8"))
 
 
 def pattern_of(phrase: str, *, after: str = "") -> str:
-    """The expression of a phrase."""
+    """The regular expression of a phrase."""
     begins_a_word = phrase[:1].isalnum() and not phrase.startswith("n't")
     found, last = [r"(?<![a-z0-9_-])" if begins_a_word else ""], 0
     for piece in _PIECES.finditer(phrase):
@@ -48,7 +48,7 @@ def _one_of(phrases: Iterable[str], after: str = "") -> re.Pattern[str]:
 
 @cache
 def nouns() -> Mapping[str, re.Pattern[str]]:
-    """What servers call a field in a sentence."""
+    """The words for each field in sentences."""
     return {
         name: re.compile(rf"(?:{'|'.join(map(pattern_of, phrases))})(?:s|es)?(?![a-z0-9_\u27e7-])")
         for name, phrases in table()["nouns"].items()
@@ -57,13 +57,13 @@ def nouns() -> Mapping[str, re.Pattern[str]]:
 
 @cache
 def denials(section: str) -> re.Pattern[str]:
-    """`refused` or `together`: sentences that refuse the fields that they name."""
+    """The sentences of the section `refused` or `together`, which refuse the fields that they name."""
     return _one_of(table()[section], after=_END)
 
 
 @cache
 def part_phrases() -> Mapping[str, re.Pattern[str]]:
-    """Phrases that refuse one part."""
+    """The phrases that refuse one part."""
     return {name: _one_of(phrases) for name, phrases in table()["parts"].items()}
 
 
@@ -73,5 +73,5 @@ def _meanings() -> Mapping[str, re.Pattern[str]]:
 
 
 def meanings(text: str) -> frozenset[str]:
-    """What the phrases of a text (lower case) mean, by the names of the sections `meaning`."""
+    """Return what the phrases in a text (lower case) mean: names of the sections of `meaning`."""
     return frozenset(name for name, phrases in _meanings().items() if phrases.search(text))

@@ -1,6 +1,6 @@
-"""What of a server's words is quoted from the request: a user may have written the very words by which servers refuse.
+"""Finds what a server quotes from the request. A user may have written the very words with which servers refuse.
 
-A server's own words are what is left when the quotations are taken out, in whatever letters and escapes.
+The server's own words are what remains without the quotations, in any case and escaping.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from llmcore.types import ToolDefinition
 __all__ = ["is_quoted", "own_words"]
 
 _QUOTE = 12
-"""So many characters that stand in the request as well are a quotation."""
+"""So many consecutive characters that also stand in the request are a quotation."""
 _MAX_READ = 32_768
-"""Characters of an error that are compared with the request; of a longer one as many at each end."""
+"""The most characters at each end of an error that are compared with the request."""
 _LONG_WORD = 1000
 _ELSEWHERE = "\n\x00\n"
 _SPACES = lazy_regex(r"\s+")
 
 
 def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -> str:
-    """The text of an error (lower case) without the quotations from the request that would tell something (`tells`)
-    were they the server's: from its messages, instructions and tools, in whatever letters and escapes.
+    """Return the text of an error (lower case) without quotations from the request that would have a meaning (`tells`).
 
-    Linear in the text and the request.
+    Quotations come from messages, instructions and tools, in any case and escaping. Linear in the text and the request.
     """
     if call is None or not tells(text):
         return text
@@ -46,7 +45,7 @@ def own_words(text: str, call: ModelCall | None, tells: Callable[[str], bool]) -
 
 
 def is_quoted(text: str, call: ModelCall) -> bool:
-    """Does the whole text stand somewhere in the request?"""
+    """Return whether the whole text occurs in the request."""
     plain = _plain(text)
     return any(plain in _plain(sent) for sent in _sent(call))
 
@@ -71,7 +70,7 @@ def _sent(call: ModelCall) -> Iterator[str]:
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        if len(value) <= _LONG_WORD or " " in value:  # not the data of an image
+        if len(value) <= _LONG_WORD or " " in value:  # skip image data
             yield value
     elif is_object(value):
         for item in value.values():

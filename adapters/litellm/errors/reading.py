@@ -1,7 +1,7 @@
-"""What a server's error says, read once: the status and what the server calls the error, then `param`, then the phrases.
+"""Reads a server's error once: the status and the error's code, then `param`, then the phrases.
 
-What a server quotes of the request is none of its words: a user may write the very words by which servers refuse. Of what the
-request did not hold, nothing is refused, whatever the words: a server that makes its formats by tools may say that it has none.
+What a server quotes from the request does not count, since a user may have written the words with which servers refuse. A
+part that the request did not have is never refused: a server that implements formats by tools may say that it has no tools.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from llmcore.adapters.base import Capabilities, ModelCall
-from llmcore.adapters.capabilities.facts import most_tools
+from llmcore.adapters.capabilities.facts import tool_limit_fact
 from llmcore.adapters.litellm.errors.callers import SENTENCE, callers_own
 from llmcore.adapters.litellm.errors.exceptions import (
     Answered,
@@ -43,28 +43,28 @@ from llmcore.types.refusals import RefusalFacts, RefusalKind
 __all__ = ["SERVERS_WORDS", "ErrorReading", "read", "refuses_as_it_is"]
 
 SERVERS_WORDS = "; it says: "
-"""What stands before the words of a server in an error of ours."""
+"""Precedes a server's message in llmcore's errors."""
 _TRACEBACK = "\nTraceback (most recent call last)"
-"""LiteLLM puts one, and tips of its own behind it, into the messages of its own faults."""
+"""LiteLLM puts a traceback, followed by its own tips, into the messages of its own errors."""
 _UNSENT = "BadRequestError"
-"""What LiteLLM raises in a server's stead where it makes no request of what it was given."""
+"""What LiteLLM raises instead of a server if it cannot build a request."""
 _SOCKET_FAILURES = frozenset({"ClientError", "ConnectError", "OSError", "ReadError", "RemoteProtocolError", "WriteError"})
 _TIMEOUTS = frozenset({"APITimeoutError", "ServerTimeoutError", "Timeout", "TimeoutError", "TimeoutException"})
 _UNSIGNED = frozenset({"DefaultCredentialsError", "NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"})
-"""What Google's and Amazon's own packages raise where they find nothing to sign with."""
-_READ_OUT_OF_WORDS = frozenset(
+"""What Google's and Amazon's packages raise if they find no credentials."""
+_UNRELIABLE_KINDS = frozenset(
     {
         *("AuthenticationError", "ContentPolicyViolationError", "ContextWindowExceededError", "NotFoundError"),
         *("PermissionDeniedError", "RateLimitError", "Timeout"),
     }
 )
-"""Classes that LiteLLM chooses by words anywhere in an error's text, those of the user that a server quotes included. Where the
-server's own words and status are known, these count."""
+"""Classes that LiteLLM chooses by words anywhere in an error's text, even in quotations from the user. If the server's
+message and status are known, these decide instead."""
 _MAY_PASS = frozenset({408, 420, 425, 429, 498})
-"""Statuses of the 400s that say nothing of the request: it came too slowly, too early or too often (420 and 498 are names that
-hosts have of their own for a rate and for a tier without room)."""
+"""4xx statuses that do not concern the request: it was too slow, too early or too frequent. Some hosts use 420 and 498 for a
+rate limit and for a full tier."""
 _NOT_IMPLEMENTED = 501
-_CALLED = {
+_CODE_MEANINGS = {
     "called_too_often": r"rate[_ -]?limit|throttl|too[_ -]?many[_ -]?requests|^429$|resource[_ -]?exhausted",
     "called_overloaded": r"over[_ -]?load|(?:^|_)unavailable(?:_error)?$|server[_ -]?busy|^(?:503|529)$",
     "called_a_fault": r"^(?:50[024]|52[0-7]|bad_gateway|gateway_timeout)$",
@@ -72,29 +72,34 @@ _CALLED = {
     r"|^(?:authentication|unauthori[sz]ed|unauthenticated|auth)(?:_?(?:error|failed|failure|required|exception))?$",
     "called_overflow": r"(?:context|prompt|input)\w*(?:exceed|too_long|overflow)|exceed\w*(?:context|prompt|input)",
 }
-"""What servers call an error (`code`, `type`, `status`), by what that means."""
+"""The meaning of error codes (`code`, `type`, `status`)."""
 _MODE_PARTS = frozenset(
     {
         *("native_tools", "parallel_tools", "tool_choice", "tool_choice_named", "tool_choice_required"),
         *("json_schema", "json_object", "schema_with_tools"),
     }
 )
-"""Parts that another output mode does without."""
+"""Parts that another output mode omits."""
 _SETTINGS = frozenset(
     {"temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "reasoning", "parallel_tools", "usage"}
 )
 
 
 def refuses_as_it_is(status: int | None) -> bool:
-    """Does a server refuse a request as it is by this status, so that the same again would be refused again? Any of the 400s but
-    those that pass, a redirect that leads nowhere, and what the server has no code for."""
+    """Return whether this status refuses the request permanently, so that a repeat would fail too.
+
+    These are the 4xx statuses except those that may pass, redirects that lead nowhere, and 501.
+    """
     return status is not None and ((300 <= status < 500 and status not in _MAY_PASS) or status == _NOT_IMPLEMENTED)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorReading:
-    """What is known of one exception. `text` is what the server says in small letters, without what it quotes of the request;
-    `kinds` are the names of the exception's classes, `means` what its codes and phrases mean."""
+    """What is known of one exception.
+
+    `text` is the server's message in lower case, without quotations from the request. `kinds` are the names of the
+    exception's classes. `means` are the meanings of its codes and phrases.
+    """
 
     facts: RefusalFacts
     kinds: frozenset[str]
@@ -103,25 +108,25 @@ class ErrorReading:
     text: str
     message: str
     refused: tuple[str, ...]
-    """The parts, or sets of parts, that are refused, the surest first."""
-    held: frozenset[str]
-    """The parts that the request held."""
-    callers: str
-    """What only the caller gave, a value or a field, that the words are about."""
+    """The parts, or combinations of parts, that are refused, the most certain first."""
+    request_parts: frozenset[str]
+    """The parts that the request had."""
+    callers_field: str
+    """The caller's value or field that the message concerns."""
     connection: bool
-    """A socket failed beneath it, and the server told of no error."""
+    """Whether a socket failed and the server reported no error."""
     timeout: bool
-    """A wait for the network ended beneath it."""
+    """Whether a network wait timed out."""
     call: ModelCall | None = None
-    """What was asked for; None = not told."""
+    """The call, None if unknown."""
     unsent: bool = False
-    """LiteLLM made no request: no server said this."""
+    """Whether LiteLLM sent no request, so that the message is not a server's."""
     sent_with: int | None = None
-    """The HTTP status that the error came with, where it is not `status`: some servers send errors with 200."""
+    """The HTTP status of the response, if it differs from `status`: some servers send errors with 200."""
     unsigned: bool = False
-    """What signs a request was not found, so none was made."""
+    """Whether the credentials that sign requests were missing, so that none was sent."""
     sign_in: SignIn | None = None
-    """What is found signs requests only after a sign-in, and that failed, so none was made."""
+    """How a required sign-in failed, so that no request was sent."""
 
     @property
     def status(self) -> int | None:
@@ -129,7 +134,7 @@ class ErrorReading:
 
     @property
     def speaks_of_mode(self) -> bool:
-        """Do the words speak of what another output mode does without?"""
+        """Whether the message mentions parts that another output mode omits."""
         return not _MODE_PARTS.isdisjoint(self.facts.parts)
 
     @property
@@ -138,46 +143,46 @@ class ErrorReading:
 
     @property
     def holds_mode(self) -> bool:
-        """Does the request hold such a part?"""
-        return not self.held.isdisjoint(("native_tools", "json_schema", "json_object"))
+        """Whether the request has such a part."""
+        return not self.request_parts.isdisjoint(("native_tools", "json_schema", "json_object"))
 
     @property
     def searches(self) -> bool:
-        """Is the provider to search the web, by a path or a parameter that may not be there?"""
-        return self.call is not None and self.call.capabilities is not None and "web_search" in self.held
+        """Whether the provider should search the web, by a path or parameter that it may not have."""
+        return self.call is not None and self.call.capabilities is not None and "web_search" in self.request_parts
 
     @property
     def passes(self) -> bool:
-        """Is the request refused as it is, though the same may be taken later?"""
+        """Whether the status refuses the request, but a repeat may be accepted later."""
         return refuses_as_it_is(self.status) and (self.status == 409 or not {"passing", "too_often"}.isdisjoint(self.means))
 
     @property
     def may_pass(self) -> bool:
-        """May the same request be taken later?"""
+        """Whether the same request may be accepted later."""
         passing = self.facts.retry_after is not None or "may_pass" in self.means
         return self.status in _MAY_PASS or (self.status is not None and self.status >= 500 and passing)
 
     def facts_of_kind(
         self, kind: RefusalKind = "explained", *, status: int | None = -1, parts: Collection[str] = ()
     ) -> RefusalFacts:
-        """The facts, as those of an error of this kind. `status`: in place of the one that was read."""
+        """The facts for an error of this kind. `status` replaces the one that was read."""
         wait = self.facts.retry_after
         return replace(
             self.facts,
             kind=kind,
             status=self.status if status == -1 else status,
-            retry_after=wait if wait is not None and wait > 0 else None,  # one that is past is none
+            retry_after=wait if wait is not None and wait > 0 else None,  # a wait that is over does not count
             parts=frozenset(parts) or self.facts.parts,
         )
 
-    def placed(self, what: str) -> str:
-        """In our words: where, what, and what was said there; the last alone where no call is known."""
+    def with_place(self, what: str) -> str:
+        """llmcore's message: the place, what happened, and the server's message. Without a call, only the server's message."""
         place = place_words(self.call)
-        said = f"{SERVERS_WORDS}{self.message}" if self.message else ""
-        return f"{place}: {what}{said}" if place else self.message
+        quoted = f"{SERVERS_WORDS}{self.message}" if self.message else ""
+        return f"{place}: {what}{quoted}" if place else self.message
 
-    def beneath(self, what: str) -> str:
-        """The same where no server said it: `message` is the client's own."""
+    def client_message(self, what: str) -> str:
+        """The same for a message that is the client's own, not a server's."""
         place = place_words(self.call)
         return f"{place}: {what}: {self.message}" if place else self.message
 
@@ -188,24 +193,26 @@ class ErrorReading:
 
 
 def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None, answered: Answered | None) -> ErrorReading:
-    """Everything that decides what an error means. `call` tells what was asked for, so what was refused can be named."""
+    """Read everything that decides what an error means. `call` is needed to name what was refused."""
     beneath, names = all_kinds(error), error_kinds(error)
     unsent = answered is not None and answered.status is None and _UNSENT in names
     error = error_cause(error)
     is_answered = answered is not None and answered.status is not None
     body, status = error_body(error, call, answered), status_of(error, answered)
-    shown, told = shown_and_read(error, body, answered)
-    said = own_words(told.lower(), call, lambda words: _is_decisive(words, call))
+    shown, whole_text = shown_and_read(error, body, answered)
+    server_text = own_words(whole_text.lower(), call, lambda words: _is_decisive(words, call))
     words = server_words(clean(shown.partition(_TRACEBACK)[0], scrubber))
     codes, wait = codes_of(body, error, answered), retry_after(error, body, status)
-    param = str(body.get("param") or getattr(error, "param", None) or "")[:_LONGEST_PARAM]
-    means = meanings(_without_own_name(said, call)) | {
-        name for name, called in _CALLED.items() if any(re.search(called, code) for code in codes)
+    param = str(body.get("param") or getattr(error, "param", None) or "")[:_MAX_PARAM]
+    means = meanings(_without_own_name(server_text, call)) | {
+        name for name, called in _CODE_MEANINGS.items() if any(re.search(called, code) for code in codes)
     }
-    held = all_parts(call) if call is not None else frozenset[str]()
-    text = _marked(said, call)
-    refused = tuple(dict.fromkeys(_refused(said, text, str(body.get("param") or "")[:_LONGEST_PARAM], call, codes, held)))
-    named = frozenset(part for field in marks_in(text) if (part := part_of(field, call)) in held)
+    request_parts = all_parts(call) if call is not None else frozenset[str]()
+    text = _marked(server_text, call)
+    refused = tuple(
+        dict.fromkeys(_refused(server_text, text, str(body.get("param") or "")[:_MAX_PARAM], call, codes, request_parts))
+    )
+    named = frozenset(part for field in marks_in(text) if (part := part_of(field, call)) in request_parts)
     own = error_kinds(error)
     return ErrorReading(
         facts=RefusalFacts(
@@ -213,18 +220,18 @@ def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None
             code=clean(min(codes, default=""), scrubber),
             param=clean(param, scrubber),
             parts=named,
-            kind=_kind(said, call, means, status, named),
-            retry_after=wait if wait is not None else wait_in_words(said),
+            kind=_kind(server_text, call, means, status, named),
+            retry_after=wait if wait is not None else wait_in_words(server_text),
             words=words,
         ),
-        kinds=frozenset(own - _READ_OUT_OF_WORDS if is_answered else own),
+        kinds=frozenset(own - _UNRELIABLE_KINDS if is_answered else own),
         codes=codes,
         means=means,
-        text=said,
+        text=server_text,
         message=without_tips(words) if unsent else words,
         refused=refused,
-        held=held,
-        callers=next(callers_own(said, text, call), "") if call is not None else "",
+        request_parts=request_parts,
+        callers_field=next(callers_own(server_text, text, call), "") if call is not None else "",
         connection=not (body or is_answered) and not beneath.isdisjoint(_SOCKET_FAILURES),
         timeout=not (beneath.isdisjoint(_TIMEOUTS) or is_answered),
         call=call,
@@ -236,7 +243,7 @@ def read(error: BaseException, call: ModelCall | None, scrubber: Scrubber | None
 
 
 def _marked(text: str, call: ModelCall | None) -> str:
-    """The text with a mark for each field of the request that it names. The model's own name may hold such a word."""
+    """The text with a mark for each field that it names. The model's own name may contain such a word and does not count."""
     return marked(_without_own_name(text, call), provider_of(call.endpoint).wire if call is not None else None, nouns())
 
 
@@ -266,66 +273,65 @@ _CONDITION = lazy_regex(
     r"|below)\b"
 )
 _WITHIN = lazy_regex(r"\b(?:tools?|functions?)(?:\[\d|\.\d)|\bresponse_format\.json_schema\.|\u27e7\.[a-z]")
-_OF_A_SCHEMA = lazy_regex(r"\bschemas?\b|\bproperty\b|\b(?:function|tool) names?\b")
-_OF_CALLS = lazy_regex(r"\bcall(?:ed|s)?\b|\bturn\b|\bat (?:a|one) time\b|\bat once\b|\bin parallel\b")
+_ABOUT_A_SCHEMA = lazy_regex(r"\bschemas?\b|\bproperty\b|\b(?:function|tool) names?\b")
+_ABOUT_CALLS = lazy_regex(r"\bcall(?:ed|s)?\b|\bturn\b|\bat (?:a|one) time\b|\bat once\b|\bin parallel\b")
 _AHEAD = lazy_regex(r"\W{0,3}(?:when|while|if|unless|with)\b")
-_LONGEST_PARAM = 256
-"""Characters: a path into a request is shorter."""
-_OF_VALUES = frozenset({"invalid_value", "invalid_type", "invalid_parameter_value", "integer_below_min_value", "value_error"})
-"""Codes by which a parameter has a wrong value."""
+_MAX_PARAM = 256
+"""In characters. Paths into a request are shorter."""
+_VALUE_CODES = frozenset({"invalid_value", "invalid_type", "invalid_parameter_value", "integer_below_min_value", "value_error"})
+"""Codes for a parameter with a wrong value."""
 _UNSUPPORTED = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
-"""OpenAI's codes by which the `param` beside them is not taken: its words may be others."""
+"""OpenAI's codes for a `param` that is not supported. The message may say something else."""
 _REASONING = frozenset({"reasoning"})
 _STREAMED_TOOLS = frozenset({"native_tools", "streaming"})
-_PLACES_OF = {"system_place": "system_message"}
-"""What is said of the place of a part, and not of the part."""
+_PARENT_PARTS = {"system_place": "system_message"}
+"""The part whose position is refused, not the part itself."""
 _WITHOUT_PARTS = frozenset(
     {"temperature", "top_p", "max_tokens", "max_completion_tokens", "parallel_tool_calls", "thinking", "seed", "strict"}
 )
-"""Fields about which an error can only say that they are not taken, or something of their value."""
+"""Fields for which an error can only mean that they are not supported, or that their value is wrong."""
 
 
 def _refused(
-    said: str, text: str, param: str, call: ModelCall | None, codes: Collection[str], held: Collection[str]
+    server_text: str, text: str, param: str, call: ModelCall | None, codes: Collection[str], request_parts: Collection[str]
 ) -> Iterator[str]:
-    """The parts of the request that are refused, and the sets of parts, by the names that they are learnt by. `text` is what was
-    said, with marks."""
+    """The parts and combinations of parts that are refused, by their fact names. `text` is the message with marks."""
 
     def holds(part: str) -> bool:
-        return call is None or part in held
+        return call is None or part in request_parts
 
     fields = marks_in(_marked(param.lower(), call)) or ([] if not param or "[" in param or "." in param else [param.lower()])
     for field in fields:
         means = meanings(text)
-        is_not_taken = field in _WITHOUT_PARTS and _OF_VALUES.isdisjoint(codes) and "value" not in means
+        is_not_taken = field in _WITHOUT_PARTS and _VALUE_CODES.isdisjoint(codes) and "value" not in means
         is_called_so = not _UNSUPPORTED.isdisjoint(codes) or "unsupported" in means
         if (is_not_taken or is_called_so) and holds(part := part_of(field, call)):
             yield part
-    by_phrase = [part for part in _by_phrase(text, call, held) if "=" in part or holds(_PLACES_OF.get(part, part))]
+    by_phrase = [part for part in _by_phrase(text, call, request_parts) if "=" in part or holds(_PARENT_PARTS.get(part, part))]
     yield from by_phrase
     tools = offered_names(call) if call is not None and call.tools else []
-    for plain, sentence in () if by_phrase else zip(SENTENCE.split(said), SENTENCE.split(text), strict=False):
+    for plain, sentence in () if by_phrase else zip(SENTENCE.split(server_text), SENTENCE.split(text), strict=False):
         if _WITHIN.search(sentence) or (tools and names_one_tool(plain, tools)):
-            continue  # it is of one tool, or of one schema
+            continue  # it concerns one tool or one schema
         for parts in _denied(sentence, call):
             if len(parts) > 1:
-                yield from _set_of(parts, call, held)
+                yield from _set_of(parts, call, request_parts)
             else:
                 yield from filter(holds, parts)
 
 
-def _by_phrase(text: str, call: ModelCall | None, held: Collection[str]) -> Iterator[str]:
-    """The parts of which a phrase speaks that says it of one part alone."""
+def _by_phrase(text: str, call: ModelCall | None, request_parts: Collection[str]) -> Iterator[str]:
+    """The parts that a phrase refuses alone."""
     for name, phrases in part_phrases().items():
         found = phrases.search(text)
         if found is None:
             continue
         if name == "most_tools":
-            yield from () if _OF_CALLS.search(text) else _most_tools(found[0], call)
+            yield from () if _ABOUT_CALLS.search(text) else _most_tools(found[0], call)
         elif name == "own_room":
             yield from ("max_tokens",) if call is None or call.request.max_tokens is None else ()
         elif name == "streaming_with_tools":
-            yield from _set_of(["native_tools", "streaming"], call, held)
+            yield from _set_of(["native_tools", "streaming"], call, request_parts)
         else:
             yield part_of({"format": "response_format"}.get(name, name), call)
 
@@ -334,12 +340,15 @@ def _most_tools(phrase: str, call: ModelCall | None) -> Iterator[str]:
     number = re.findall(r"\d+", phrase)
     most = int(number[-1]) if number else 1
     if call is not None and 0 < most < len(output_tools(call, output_plan(call, call.capabilities or Capabilities()))):
-        yield most_tools(most)
+        yield tool_limit_fact(most)
 
 
 def _denied(sentence: str, call: ModelCall | None) -> Iterator[list[str]]:
-    """The parts that a sentence denies, each by itself, and those that it denies together. A sentence that makes a condition of
-    another part denies the two together. One that makes another condition denies nothing."""
+    """The parts that a sentence refuses, each alone or together.
+
+    If the sentence makes another part the condition, the two are refused together. With any other condition, nothing is
+    refused.
+    """
 
     def parts(words: str) -> list[str]:
         return list(dict.fromkeys(part_of(field, call) for field in marks_in(words)))
@@ -349,7 +358,7 @@ def _denied(sentence: str, call: ModelCall | None) -> Iterator[list[str]]:
         return
     for found in denials("refused").finditer(sentence):
         fields = marks_in(found[0])
-        if not VALUES.isdisjoint(fields) and ("value" in meanings(sentence) or _OF_A_SCHEMA.search(sentence)):
+        if not VALUES.isdisjoint(fields) and ("value" in meanings(sentence) or _ABOUT_A_SCHEMA.search(sentence)):
             continue
         if _CONDITION.match(sentence, found.end()) or _AHEAD.match(sentence):
             if beside := [part for part in parts(sentence) if part not in parts(found[0])]:
@@ -358,37 +367,41 @@ def _denied(sentence: str, call: ModelCall | None) -> Iterator[list[str]]:
         yield from ([part] for part in parts(found[0]))
 
 
-def _set_of(parts: Collection[str], call: ModelCall | None, held: Collection[str]) -> Iterator[str]:
-    """The name of a set of parts, if the request held all of them."""
+def _set_of(parts: Collection[str], call: ModelCall | None, request_parts: Collection[str]) -> Iterator[str]:
+    """The name of a combination of parts, if the request had all of them."""
     found = frozenset(parts)
     is_format = not found.isdisjoint(("json_schema", "json_object"))
     if "native_tools" in found and is_format:
-        yield from ("schema_with_tools",) if call is None or "schema_with_tools" in held else ()
+        yield from ("schema_with_tools",) if call is None or "schema_with_tools" in request_parts else ()
     elif call is None:
         yield joined_parts(found)
-    elif found.difference(held) == _REASONING and _SETTINGS.issuperset(found):  # the server thinks unasked
-        yield from found.intersection(held)
-    elif found.issubset(held):
+    elif found.difference(request_parts) == _REASONING and _SETTINGS.issuperset(found):  # the server thinks by default
+        yield from found.intersection(request_parts)
+    elif found.issubset(request_parts):
         yield "streaming_with_tools" if found == _STREAMED_TOOLS else joined_parts(found)
 
 
-# What is not of the endpoint
+# Refusals that do not concern the endpoint
 
 _FAULT = 500
-_OF_ONE_IMAGE = lazy_regex(
+_ABOUT_AN_IMAGE = lazy_regex(
     r"\b(?:image|picture|photo)s?\b[^;\n]{0,60}?\b(?:format|media|mime|size|large|larger|small|exceed\w*|download\w*|fetch\w*|identify"
     r"|corrupt\w*|decod\w*|invalid|process|read|empty|upload\w*)\b|\b(?:identify|upload\w*|process|read|invalid)\b[^;\n]{0,30}?\bimages?\b"
 )
 
 
-def _kind(said: str, call: ModelCall | None, means: Collection[str], status: int | None, named: Collection[str]) -> RefusalKind:
-    """What a refusal is about that names no part: one tool, one schema, one value or one prompt is particular."""
+def _kind(
+    server_text: str, call: ModelCall | None, means: Collection[str], status: int | None, named: Collection[str]
+) -> RefusalKind:
+    """What a refusal without a named part concerns. One tool, schema, value or prompt is `particular`."""
     if not {"passing", "too_often"}.isdisjoint(means):
         return "passing"
-    if call is not None and call.tools and names_one_tool(said, offered_names(call)):
+    if call is not None and call.tools and names_one_tool(server_text, offered_names(call)):
         return "particular"
-    has_calls = call is not None and any(message.tool_uses for message in call.request.messages)  # a template may want an order
+    has_calls = call is not None and any(
+        message.tool_uses for message in call.request.messages
+    )  # a template may require an order
     of_prompt = "template" in means and status == _FAULT and has_calls
     of_a_schema = "particular" in means or "grammar" in means or ("of_a_schema" in means and not named)
-    is_particular = of_a_schema or of_prompt or _OF_ONE_IMAGE.search(said) is not None
+    is_particular = of_a_schema or of_prompt or _ABOUT_AN_IMAGE.search(server_text) is not None
     return "particular" if is_particular else "unexplained"

@@ -1,8 +1,8 @@
-"""What an exception of LiteLLM means to us: a table, read from the top.
+"""Classifies LiteLLM's exceptions with a table, read from the top.
 
-Every LiteLLM exception subclasses the openai ones and is trusted in this order: HTTP status, class, then the body and
-message (`reading` reads them). The first row whose conditions all hold names our error, and with it who is to blame and
-what may be done about it. Linear in the message.
+Every LiteLLM exception subclasses those of openai. The HTTP status is trusted most, then the class, then the body and message
+(`reading` reads them). The first row whose conditions all hold decides the error class, and with it which remedies apply.
+Linear in the message.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["ROWS", "MeaningRow", "classify"]
 
 @dataclass(frozen=True, slots=True)
 class MeaningRow:
-    """One meaning. All conditions that are given must hold; of each, any one of its values."""
+    """One row. All given conditions must hold; for each condition, one of its values suffices."""
 
     make: Callable[[ErrorReading], LLMCoreError]
     status: frozenset[int] = frozenset()
@@ -75,35 +75,37 @@ def _row(
     return MeaningRow(make, frozenset(status), frozenset(kinds), frozenset(codes), frozenset(means), text, also)
 
 
-def _made(kind: Callable[..., LLMCoreError], what: str) -> Callable[[ErrorReading], LLMCoreError]:
-    return lambda reading: kind(reading.placed(f"{what}{reading.http}"), facts=reading.facts_of_kind())
+def _maker(kind: Callable[..., LLMCoreError], what: str) -> Callable[[ErrorReading], LLMCoreError]:
+    return lambda reading: kind(reading.with_place(f"{what}{reading.http}"), facts=reading.facts_of_kind())
 
 
 def _plain(kind: Callable[..., LLMCoreError], what: str) -> Callable[[ErrorReading], LLMCoreError]:
-    return lambda reading: kind(reading.placed(what), facts=reading.facts_of_kind())
+    return lambda reading: kind(reading.with_place(what), facts=reading.facts_of_kind())
 
 
-_too_large = _made(RequestTooLarge, "the request is larger than the server takes")
-_overflow = _made(ContextOverflow, "the request does not fit into the model's context window")
+_too_large = _maker(RequestTooLarge, "the request is larger than the server takes")
+_overflow = _maker(ContextOverflow, "the request does not fit into the model's context window")
 _content_refused = _plain(Refused, "the provider refuses what is asked")
-_rate_limited = _made(RateLimited, "too many requests")
-_overloaded = _made(Overloaded, "the server is overloaded")
+_rate_limited = _maker(RateLimited, "too many requests")
+_overloaded = _maker(Overloaded, "the server is overloaded")
 
 
 def _quota_spent(reading: ErrorReading) -> LLMCoreError:
     return QuotaExceeded(
-        reading.placed(f"the account's quota is spent; {key_words(reading.call)}"), facts=reading.facts_of_kind()
+        reading.with_place(f"the account's quota is spent; {key_words(reading.call)}"), facts=reading.facts_of_kind()
     )
 
 
 def _not_reached(reading: ErrorReading) -> LLMCoreError:
     status = None if reading.connection else reading.status
-    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.facts_of_kind(status=status))
+    return RemoteServerError(reading.client_message("the connection failed"), facts=reading.facts_of_kind(status=status))
 
 
-def _led_away(reading: ErrorReading) -> LLMCoreError:
+def _redirected(reading: ErrorReading) -> LLMCoreError:
     status = None if reading.connection else reading.status
-    return RemoteServerError(reading.beneath("the connection failed"), facts=reading.facts_of_kind("lasting", status=status))
+    return RemoteServerError(
+        reading.client_message("the connection failed"), facts=reading.facts_of_kind("lasting", status=status)
+    )
 
 
 def _timed_out(reading: ErrorReading) -> LLMCoreError:
@@ -116,7 +118,7 @@ def _timed_out(reading: ErrorReading) -> LLMCoreError:
 def _capability_refused(reading: ErrorReading) -> LLMCoreError:
     first, *others = reading.refused
     names = " and ".join(name.replace("+", " together with ") for name in reading.refused)
-    what = reading.placed(f"the server does not take {names}{reading.http}")
+    what = reading.with_place(f"the server does not take {names}{reading.http}")
     parts = {part for name in reading.refused for part in name.split("+")}
     return CapabilityRefused(what, capability=first, others=others, facts=reading.facts_of_kind(parts=parts))
 
@@ -135,59 +137,61 @@ def _unknown_provider(reading: ErrorReading) -> LLMCoreError:
 
 def _authentication(reading: ErrorReading) -> LLMCoreError:
     what = f"the server does not let us in{reading.http}; {key_words(reading.call)}"
-    return AuthenticationFailed(reading.placed(what), facts=reading.facts_of_kind())
+    return AuthenticationFailed(reading.with_place(what), facts=reading.facts_of_kind())
 
 
 def _no_credentials(reading: ErrorReading) -> LLMCoreError:
     wanted = provider_of(reading.call.endpoint).credentials if reading.call is not None else "credentials"
-    return AuthenticationFailed(reading.beneath(f"nothing was sent, for want of {wanted}"), facts=reading.facts_of_kind())
+    return AuthenticationFailed(reading.client_message(f"nothing was sent, for want of {wanted}"), facts=reading.facts_of_kind())
 
 
 def _sign_in_refused(reading: ErrorReading) -> LLMCoreError:
-    what = f"nothing was sent, for the sign-in was refused: renew {_wanted(reading)}"
-    return AuthenticationFailed(reading.beneath(what), facts=reading.facts_of_kind())
+    what = f"nothing was sent, for the sign-in was refused: renew {_credentials(reading)}"
+    return AuthenticationFailed(reading.client_message(what), facts=reading.facts_of_kind())
 
 
 def _sign_in_unreached(reading: ErrorReading) -> LLMCoreError:
-    what = f"nothing was sent, for the server that takes {_wanted(reading)} could not be asked"
-    return RemoteServerError(reading.beneath(what))
+    what = f"nothing was sent, for the server that takes {_credentials(reading)} could not be asked"
+    return RemoteServerError(reading.client_message(what))
 
 
-def _wanted(reading: ErrorReading) -> str:
+def _credentials(reading: ErrorReading) -> str:
     known = provider_of(reading.call.endpoint).credentials if reading.call is not None else ""
     return known.partition(":")[0] or "credentials"
 
 
 def _forbidden(reading: ErrorReading) -> LLMCoreError:
-    held = ", or not with what the request holds" if reading.holds_mode else ""
-    what = f"the server does not let us in{held}{reading.http}; {key_words(reading.call)}"
-    return AuthenticationFailed(reading.placed(what), facts=reading.facts_of_kind("unexplained" if held else "forbidden"))
+    also = ", or not with what the request holds" if reading.holds_mode else ""
+    what = f"the server does not let us in{also}{reading.http}; {key_words(reading.call)}"
+    return AuthenticationFailed(reading.with_place(what), facts=reading.facts_of_kind("unexplained" if also else "forbidden"))
 
 
 def _not_found(reading: ErrorReading) -> LLMCoreError:
     if not reading.holds_mode or reading.call is None:
         return _no_model(reading)
     missing = f"no model {reading.call.endpoint.model!r}, no such URL, or nothing that takes what the request holds"
-    return ModelNotFound(reading.placed(f"the server finds {missing}{reading.http}"), facts=reading.facts_of_kind("unexplained"))
+    return ModelNotFound(
+        reading.with_place(f"the server finds {missing}{reading.http}"), facts=reading.facts_of_kind("unexplained")
+    )
 
 
 def _no_path(reading: ErrorReading) -> LLMCoreError:
     what = f"the server has nothing at this URL{reading.http}: is the `base_url` right?"
-    return ModelNotFound(reading.placed(what), facts=reading.facts_of_kind())
+    return ModelNotFound(reading.with_place(what), facts=reading.facts_of_kind())
 
 
 def _no_model(reading: ErrorReading) -> LLMCoreError:
     model = reading.call.endpoint.model if reading.call is not None else ""
     what = f"the server has no model {model!r}, or not for this key{reading.http}"
-    return ModelNotFound(reading.placed(what), facts=reading.facts_of_kind())
+    return ModelNotFound(reading.with_place(what), facts=reading.facts_of_kind())
 
 
-def _ours(reading: ErrorReading) -> LLMCoreError:
+def _invalid_request(reading: ErrorReading) -> LLMCoreError:
     return InternalError(f"the request was not accepted as llmcore made it: {reading.message}")
 
 
 def _streams_alone(reading: ErrorReading) -> LLMCoreError:
-    return CallerError(reading.placed(f"the server takes streamed requests only{reading.http}: make this one by `stream()`"))
+    return CallerError(reading.with_place(f"the server takes streamed requests only{reading.http}: make this one by `stream()`"))
 
 
 def _unmade(reading: ErrorReading) -> LLMCoreError:
@@ -200,13 +204,13 @@ def _refused(reading: ErrorReading) -> LLMCoreError:
     if reading.unsent:
         return _unmade(reading)
     what = f"the server refused the request{reading.http}"
-    words = reading.placed(what) if reading.call is not None else f"{what}: {reading.message}"
+    words = reading.with_place(what) if reading.call is not None else f"{what}: {reading.message}"
     return RequestRefused(words, facts=reading.facts_of_kind(reading.facts.kind))
 
 
-def _callers(reading: ErrorReading) -> LLMCoreError:
-    what = f"the server does not take {reading.callers} as the request has it{reading.http}: leave it out, or give another value"
-    return CallerError(reading.placed(what))
+def _callers_field_refused(reading: ErrorReading) -> LLMCoreError:
+    what = f"the server does not take {reading.callers_field} as the request has it{reading.http}: omit it or change its value"
+    return CallerError(reading.with_place(what))
 
 
 def _fault(reading: ErrorReading) -> LLMCoreError:
@@ -228,9 +232,9 @@ ROWS: tuple[MeaningRow, ...] = (
     _row(_sign_in_refused, also=lambda reading: reading.sign_in == "refused"),
     _row(_sign_in_unreached, also=lambda reading: reading.sign_in == "unreached"),
     _row(_timed_out, also=lambda reading: reading.timeout),
-    # before any status or class: LiteLLM looks for "403" and "429" in all of the text, a port or an address included
+    # before any status or class: LiteLLM searches "403" and "429" in all of the text, including ports and addresses
     _row(_not_reached, also=lambda reading: reading.connection),
-    _row(_led_away, text=("which is another one, so nothing was sent there",)),  # transport
+    _row(_redirected, text=("which is another one, so nothing was sent there",)),  # transport
     _row(_installation, kinds=("ImportError", "ModuleNotFoundError")),
     _row(_installation, text=("no module named 'mcp'",)),
     _row(_unknown_provider, text=("llm provider not provided",)),
@@ -257,7 +261,7 @@ ROWS: tuple[MeaningRow, ...] = (
     _row(_no_model, codes=("model_not_found", "model_decommissioned", "invalid_model")),
     _row(_refused, status=(403, 404), also=lambda reading: reading.speaks_of_mode),
     _row(_refused, status=(404,), means=("no_endpoint",)),
-    _row(_refused, status=(404,), means=("no_path",), also=lambda reading: reading.searches),  # it may be that of the search
+    _row(_refused, status=(404,), means=("no_path",), also=lambda reading: reading.searches),  # it may be the path of the search
     _row(_no_path, status=(404,), means=("no_path",)),
     _row(_no_model, status=(403, 404, 410), means=("no_model", "model_named")),
     _row(_no_model, status=(403,), means=("model_not_for_key",), also=lambda reading: not reading.searches),
@@ -268,7 +272,7 @@ ROWS: tuple[MeaningRow, ...] = (
     _row(_no_model, kinds=("NotFoundError",)),
     _row(_authentication, kinds=("PermissionDeniedError",)),
     _row(_no_model, status=(400,), means=("no_model",)),
-    _row(_authentication, status=(498,), means=("key_named",)),  # a token that is not valid
+    _row(_authentication, status=(498,), means=("key_named",)),  # an invalid token
     _row(_rate_limited, status=(420, 429)),
     _row(_rate_limited, kinds=("RateLimitError",)),
     _row(_rate_limited, means=("rate_in_200",), also=lambda reading: reading.sent_with is not None),
@@ -280,26 +284,26 @@ ROWS: tuple[MeaningRow, ...] = (
     _row(_overloaded, status=(498, 503, 529)),
     _row(_overloaded, means=("called_overloaded",)),
     _row(_overloaded, status=(500, 502), text=("overloaded",)),
-    _row(_made(Timeout, "the server timed out"), status=(408, 504)),
+    _row(_maker(Timeout, "the server timed out"), status=(408, 504)),
     _row(_not_reached, text=("connection error", "cannot connect", "connection refused", "disconnected")),
     _row(
-        _made(RemoteServerError, "the answer is no reply of a model"),
+        _maker(RemoteServerError, "the answer is no reply of a model"),
         text=("<html", "<!doctype", "expecting value: line", "converting to valid response"),
         also=lambda reading: not refuses_as_it_is(reading.status),
     ),
     _row(_unmade, kinds=("APIConnectionError",), text=("check the schema for excessive nesting",)),
-    _row(_ours, kinds=("APIConnectionError",), text=_LITELLMS_OWN),
+    _row(_invalid_request, kinds=("APIConnectionError",), text=_LITELLMS_OWN),
     _row(
-        _made(RemoteServerError, "the server takes the request later"),
+        _maker(RemoteServerError, "the server takes the request later"),
         also=lambda reading: reading.passes and not reading.speaks_of_mode,
     ),
     _row(
-        _made(RemoteServerError, "the server failed, by what it calls the error"),
+        _maker(RemoteServerError, "the server failed, by what it calls the error"),
         means=("called_a_fault",),
         also=lambda reading: refuses_as_it_is(reading.status) and not reading.speaks_of_mode,
     ),
     _row(
-        lambda reading: CallerError(reading.placed("the server does not take a parameter's value")),
+        lambda reading: CallerError(reading.with_place("the server does not take a parameter's value")),
         status=(400, 422),
         also=lambda reading: any(reading.facts.param.startswith(name) for name in _CALLERS_PARAMETERS),
     ),
@@ -309,14 +313,14 @@ ROWS: tuple[MeaningRow, ...] = (
         means=("streams_alone",),
         also=lambda reading: reading.call is not None and not reading.call.streamed,
     ),
-    _row(_callers, status=(400, 422), also=lambda reading: bool(reading.callers)),
+    _row(_callers_field_refused, status=(400, 422), also=lambda reading: bool(reading.callers_field)),
     _row(_refused, also=lambda reading: refuses_as_it_is(reading.status)),
     _row(_refused, status=(500,), means=("template", "grammar")),
-    _row(_made(RemoteServerError, "the server failed"), also=lambda reading: reading.status is not None),
-    _row(_made(RemoteServerError, "the server failed"), kinds=("APIError", "OpenAIError")),
+    _row(_maker(RemoteServerError, "the server failed"), also=lambda reading: reading.status is not None),
+    _row(_maker(RemoteServerError, "the server failed"), kinds=("APIError", "OpenAIError")),
     _row(_fault),
 )
-"""The first row that holds counts; the last one always does."""
+"""The first row that holds counts. The last one always holds."""
 
 
 def classify(
@@ -325,7 +329,7 @@ def classify(
     scrubber: Scrubber | None = None,
     answered: Answered | None = None,
 ) -> LLMCoreError:
-    """The `LLMCoreError` an exception means; one that is an `LLMCoreError` already is returned as it is."""
+    """Return the `LLMCoreError` for an exception. An `LLMCoreError` is returned unchanged."""
     if isinstance(error, LLMCoreError):
         return error
     reading = read(error, call, scrubber, answered)

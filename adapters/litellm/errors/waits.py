@@ -1,4 +1,4 @@
-"""How long a server asks to be left alone: as an exception of LiteLLM tells it, or in the words of its message."""
+"""How long a server asks clients to wait, in LiteLLM's exception or in the message."""
 
 from __future__ import annotations
 
@@ -31,15 +31,17 @@ _RESETS = (
     ("x-ratelimit-remaining-{}", "x-ratelimit-reset-{}"),
     ("anthropic-ratelimit-{}-remaining", "anthropic-ratelimit-{}-reset"),
 )
-"""Headers that tell how much is left of a limit, and when it is full again."""
+"""Headers with the rest of a limit and the time of its reset."""
 
 
 def retry_after(error: BaseException, body: Mapping[str, Any], status: int | None = None) -> float | None:
-    """Seconds the provider asks to wait, from its header (seconds or an HTTP date) or Gemini's `RetryInfo`; None if
-    unsaid."""
-    given: Any = getattr(error, "litellm_response_headers", None) or getattr(error, "headers", None)  # `error.response` is a fake
+    """Return the seconds that the provider asks to wait, from its header (seconds or an HTTP date) or Gemini's `RetryInfo`.
+    None without one."""
+    given: Any = getattr(error, "litellm_response_headers", None) or getattr(
+        error, "headers", None
+    )  # `error.response` is made up by LiteLLM
     headers: Any = given if hasattr(given, "get") else {}
-    milliseconds = _finite(headers.get("retry-after-ms"))  # OpenAI's and Azure's, the more exact of the two
+    milliseconds = _finite(headers.get("retry-after-ms"))  # OpenAI's and Azure's, the more precise header
     if milliseconds is not None:
         return milliseconds / 1000
     value = headers.get("retry-after")
@@ -52,8 +54,8 @@ _TOO_OFTEN = 429
 
 
 def _until_reset(headers: Mapping[str, Any]) -> float | None:
-    """Seconds until the limits that are used up are full again, as OpenAI (a span) and Anthropic (a date) tell it; None where the
-    headers tell of none."""
+    """Seconds until all used-up limits reset, in OpenAI's (a span) or Anthropic's (a date) headers. None without such
+    headers."""
     waits = [
         _span(str(reset))
         for left, until in _RESETS
@@ -64,7 +66,7 @@ def _until_reset(headers: Mapping[str, Any]) -> float | None:
 
 
 def _span(text: str) -> float | None:
-    """The seconds of a span (`1m30.5s`), or until a date; None for what is neither."""
+    """The seconds of a span (`1m30.5s`), or until a date. None for other texts."""
     if re.fullmatch(rf"(?:{_SPAN})+", text):
         return _sum(text)
     with suppress(ValueError):
@@ -77,7 +79,7 @@ def _sum(spans: str) -> float:
 
 
 def wait_in_words(text: str) -> float | None:
-    """The seconds after which the words of a server (lower case) ask to come again; None if unsaid."""
+    """Return the seconds that a server's message (lower case) asks to wait, None if it does not."""
     found = _AGAIN.search(text)
     if found is None:
         return None
@@ -98,7 +100,7 @@ def _finite(value: Any) -> float | None:
 
 
 def _seconds(value: Any) -> float | None:
-    """Of a number or an HTTP date; None for what is neither (`inf`, `1e400`)."""
+    """The seconds in a number, or until an HTTP date. None for other values (`inf`, `1e400`)."""
     if (number := _finite(value)) is not None:
         return number
     try:

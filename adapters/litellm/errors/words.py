@@ -1,4 +1,5 @@
-"""Failures in our words: which model, where, with whose key; never a key, nor LiteLLM's tips for other services."""
+"""Words for error messages: the model, the place, and where the key comes from. Never a key, or LiteLLM's tips for other
+services."""
 
 from __future__ import annotations
 
@@ -12,19 +13,21 @@ from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["NO_WORDS", "key_words", "place_words", "provider_words", "server_words", "without_bytes", "without_tips"]
 
-_LITELLMS = lazy_regex(r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?")
-"""What LiteLLM and the OpenAI SDK put before the words of a server."""
+_CLIENT_PREFIX = lazy_regex(
+    r"(?:litellm\.\w+: *)?(?:\w*(?:Error|Exception)(?: \w+Error)?(?: - |: *))*(?:Error code: \d{3}(?: - )?)?"
+)
+"""What LiteLLM and the OpenAI SDK put before a server's message."""
 
 
 NO_WORDS = "(no words)"
-"""What stands for the words of a server that said none."""
+"""Stands for an empty server message."""
 _SENTENCES = lazy_regex(r"(?<=[.!?;])\s+|\n+")
 _TIP = lazy_regex(r"litellm|drop_params|modify_params|allowed_openai_params|\bproxy\b", re.IGNORECASE)
 
 
 def server_words(message: str) -> str:
-    """The message without what the clients put before it; what is left of an empty body says so."""
-    found = _LITELLMS.match(message) if message.startswith(("litellm.", "Error code: ")) else None
+    """Return the message without the clients' prefix. An empty body becomes `NO_WORDS`."""
+    found = _CLIENT_PREFIX.match(message) if message.startswith(("litellm.", "Error code: ")) else None
     return message[found.end() :].strip() or NO_WORDS if found else message
 
 
@@ -32,18 +35,18 @@ _BYTES = lazy_regex(r"""\bb(['"])(.*)\1""", re.DOTALL)
 
 
 def without_bytes(message: str) -> str:
-    """The message; of a body that a client shows as Python's bytes, the text."""
+    """Return the message, where a body shown as Python bytes is text."""
     return _BYTES.sub(lambda found: found[2], message, count=1)
 
 
 def without_tips(message: str) -> str:
-    """LiteLLM's own message without the sentences that tell how to set LiteLLM: who reads this uses llmcore."""
-    kept = [sentence for sentence in _SENTENCES.split(message) if not _TIP.search(sentence)]
-    return " ".join(kept).strip() or message.partition("\n")[0]
+    """Return LiteLLM's own message without sentences about configuring LiteLLM, since the reader uses llmcore."""
+    own_sentences = [sentence for sentence in _SENTENCES.split(message) if not _TIP.search(sentence)]
+    return " ".join(own_sentences).strip() or message.partition("\n")[0]
 
 
 def place_words(call: ModelCall | None) -> str:
-    """`alias at URL`; empty without a call."""
+    """Return `alias at URL`, empty without a call."""
     if call is None:
         return ""
     endpoint = call.endpoint
@@ -52,7 +55,7 @@ def place_words(call: ModelCall | None) -> str:
 
 
 def key_words(call: ModelCall | None) -> str:
-    """Which key was used, by where it came from."""
+    """Return where the key in use came from."""
     if call is None:
         return ""
     endpoint = call.endpoint
@@ -70,14 +73,14 @@ def key_words(call: ModelCall | None) -> str:
 
 
 def _variable_of(endpoint: Endpoint) -> str | None:
-    """The variable of the environment that holds the key, as `${NAME}` in a registry takes it from there."""
-    assert endpoint.api_key is not None  # only then it is asked for
+    """The environment variable that holds the key, as with `${NAME}` in a registry."""
+    assert endpoint.api_key is not None  # the caller checked this
     key = endpoint.api_key.get_secret_value()
     return next((name for name, value in os.environ.items() if value == key), None)
 
 
 def provider_words(call: ModelCall | None) -> str:
-    """What to do about a provider that nobody knows."""
+    """Return what to do about an unknown provider."""
     name = call.endpoint.provider if call is not None else ""
     near = get_close_matches(name.lower(), PROVIDERS, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""

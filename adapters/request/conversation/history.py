@@ -27,7 +27,7 @@ _MAX_ID = 256
 """The most characters of a call's id. A longer id would be sent twice in every later request."""
 _MAX_ID_SHOWN = 64
 _MAX_TEXT_SHOWN = 200
-NO_RESULT = "No result: what became of this call is not told. It may have used effect, or not have been run at all."
+NO_RESULT = "No result: what became of this call is not told. It may have taken effect, or not have been run at all."
 _EARLIER_START = "(The conversation began before this.)"
 
 B = TypeVar("B", bound=Block)
@@ -114,10 +114,10 @@ class _HistoryRepair:
             self._made.append(Message(role="user", content=[TextBlock(text=_EARLIER_START)]))
         self._made.append(message)
 
-    def _put_if_new(self, at: int, said: Message) -> None:
+    def _put_if_new(self, at: int, rest: Message) -> None:
         """Add the other content of a message with calls or results, unless it is redundant."""
-        if not self._is_redundant(at, said):
-            self._put(at, said)
+        if not self._is_redundant(at, rest):
+            self._put(at, rest)
 
     def _is_redundant(self, at: int, message: Message) -> bool:
         """Whether the message is empty, or repeats a system message."""

@@ -11,7 +11,7 @@ from typing import Any
 from llmcore.adapters.base import OWN_ADAPTER, Adapter, Capabilities, Endpoint
 from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.capabilities.beliefs import Beliefs, Layer, beliefs_of
-from llmcore.adapters.capabilities.known import given
+from llmcore.adapters.capabilities.known import known_fields
 from llmcore.adapters.litellm.usage import cost_of
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.names import check_provider_names
@@ -131,9 +131,9 @@ class Catalog:
         """The model's capabilities, with the source of each."""
         endpoint, can = config.endpoint, self.can(config)
         adapter = self._by_alias.get(config.alias)
-        layers: list[Layer] = [] if adapter is None else [("adapter", given(_adapter_facts(adapter, endpoint)))]
+        layers: list[Layer] = [] if adapter is None else [("adapter", known_fields(_adapter_facts(adapter, endpoint)))]
         layers += self.store.layers(endpoint)
-        layers.append(("registry", given(config.told)))
+        layers.append(("registry", known_fields(config.told)))
         if can.web_search is False and not provider_of(endpoint).searches_by:
             layers.append(("table", {"web_search": False}))
         return beliefs_of(endpoint, can, layers, self.store.unproven(endpoint))

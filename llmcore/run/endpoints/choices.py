@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import is_learnable
-from llmcore.adapters.capabilities.facts import dialect_written
+from llmcore.adapters.capabilities.facts import dialect_of_fact
 from llmcore.adapters.providers.accounts import account_of
 from llmcore.adapters.providers.families import own_dialects
 from llmcore.adapters.request.choices import requires_call
@@ -108,7 +108,7 @@ class RunModels:
         learnt = self.learnt(config)
         if not learnt.get("native_tools"):
             return None
-        seen = (dialect_written(name) for name, value in learnt.items() if value)
+        seen = (dialect_of_fact(name) for name, value in learnt.items() if value)
         return frozenset((*own_dialects(config.model), *(name for name in seen if name is not None)))
 
     def suppose(self, config: ModelConfig, capability: str) -> None:

@@ -140,7 +140,7 @@ def _neutralises_tokens(config: ModelConfig, endpoint: Endpoint) -> bool:
     """Whether special tokens in a request's text are broken up: as the registry says, else as the provider's row does."""
     if config.neutralise_tokens is not None:
         return config.neutralise_tokens
-    return provider_of(endpoint).tokenises_words
+    return provider_of(endpoint).tokenizes_words
 
 
 def taught_dialect(can: Capabilities, config: ModelConfig) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.capabilities import is_learnable
-from llmcore.adapters.capabilities.facts import writes
+from llmcore.adapters.capabilities.facts import dialect_fact
 from llmcore.adapters.request.choices import expects_call, requires_call
 from llmcore.adapters.request.parts import MODES, UBIQUITOUS, joined_parts, parts_of
 from llmcore.fallback import Plan
@@ -72,8 +72,8 @@ class Learning:
         if call.mode != "native_tools" or not envelope.tool_calls:
             return
         for dialect in {made.dialect for made in envelope.tool_calls if is_certain(made)} - {"native"}:
-            if not self._models.learnt(config).get(writes(dialect)):
-                self._models.learn(config, writes(dialect), works=True)
+            if not self._models.learnt(config).get(dialect_fact(dialect)):
+                self._models.learn(config, dialect_fact(dialect), works=True)
         if any(made.dialect == "native" for made in envelope.tool_calls):
             if can.native_tools is not True:
                 self._models.learn(config, "native_tools", works=True)

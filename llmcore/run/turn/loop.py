@@ -111,7 +111,7 @@ class Run:
 
     async def _load_shared_facts(self) -> None:
         """Load what other processes learned. It may show that the chosen model does not take this request."""
-        await self._runtime.catalog.store.keep_up(self._seconds_left())
+        await self._runtime.catalog.store.refresh_if_stale(self._seconds_left())
         self._model = revise_model(self._runtime.catalog, self._chosen)
         self._check_price()
 
@@ -243,7 +243,7 @@ class Run:
                 await self._runtime.fallback.run(context, attempt.carry_out, self._with_waits_observed(emit))
             except LLMCoreError as error:
                 failure = error
-            await store.tell(self._seconds_left())  # a failed turn may teach most
+            await store.publish_if_needed(self._seconds_left())  # a failed turn may teach most
             if failure is not None:
                 raise failure
             # Later turns keep the plan that worked.

@@ -135,8 +135,8 @@ async def test_a_server_that_hangs_is_waited_for_once_and_told_when_it_goes_on(t
         try:
             since = time.monotonic()
             assert not await store.publish()
-            await store.keep_up(10)
-            await store.tell(10)
+            await store.refresh_if_stale(10)
+            await store.publish_if_needed(10)
             assert time.monotonic() - since < 10
         finally:
             os.kill(process, signal.SIGCONT)
@@ -216,13 +216,13 @@ async def test_a_server_that_goes_and_comes_back(tmp_path: Path, caplog: pytest.
         assert await store.refresh()
     store.record_failure(LOCAL, "native_tools")
     for _ in range(3):
-        await store.keep_up()
-        await store.tell()
+        await store.refresh_if_stale()
+        await store.publish_if_needed()
     assert store.learnt(LOCAL) == {"native_tools": False}
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     port = int(url.rsplit(":", 1)[1].split("/")[0])
     with redis_server(tmp_path, port=port) as url:
-        await store.tell()
+        await store.publish_if_needed()
         assert (await RedisFacts(url).load())[LOCAL.key]["native_tools"].value is False
 
 

@@ -351,7 +351,7 @@ async def test_only_what_was_learnt_here_and_not_yet_told_is_published() -> None
     assert await one.publish()
     assert shared.saves == 1
     one.record_failure(LOCAL, "json_schema")
-    await one.tell()
+    await one.publish_if_needed()
     assert (shared.saves, sorted(shared.facts[LOCAL.key])) == (2, ["json_schema", "native_tools"])
 
 
@@ -407,8 +407,8 @@ async def test_a_backend_that_fails_is_warned_of_once_and_left_alone(
     store.record_failure(LOCAL, "native_tools")
     with caplog.at_level(logging.DEBUG, logger="llmcore"):
         for _ in range(3):
-            await store.keep_up()
-            await store.tell()
+            await store.refresh_if_stale()
+            await store.publish_if_needed()
         assert (shared.loads, shared.saves) == (1, 0)  # left alone
         assert not await store.refresh()
         assert not await store.publish()
@@ -417,7 +417,7 @@ async def test_a_backend_that_fails_is_warned_of_once_and_left_alone(
     assert "hunter22secret" not in caplog.text
     shared.fails = None
     monotonic.now += 61
-    await store.tell()  # nothing was lost
+    await store.publish_if_needed()  # nothing was lost
     assert shared.facts[LOCAL.key]["native_tools"].value is False
 
 
@@ -427,9 +427,9 @@ async def test_a_backend_that_hangs_is_waited_for_a_moment(caplog: pytest.LogCap
     shared.hangs = True
     store = CapabilityStore(backend=shared, patience=0.05)
     async with asyncio.timeout(5):
-        await store.keep_up(0.01)  # a run that has no more time: not the backend's fault
+        await store.refresh_if_stale(0.01)  # a run that has no more time: not the backend's fault
         assert caplog.text == ""
-        await store.keep_up()
+        await store.refresh_if_stale()
     assert "TimeoutError" in caplog.text
 
 
@@ -439,10 +439,10 @@ async def test_the_backend_is_read_once_in_a_while(monkeypatch: pytest.MonkeyPat
     shared = Shared()
     store = CapabilityStore(backend=shared, fresh_for=60)
     for _ in range(5):
-        await store.keep_up()
+        await store.refresh_if_stale()
     assert shared.loads == 1
     monotonic.now += 61
-    await store.keep_up()
+    await store.refresh_if_stale()
     assert shared.loads == 2
 
 
@@ -511,7 +511,7 @@ def test_a_number_of_tools_is_learnt_as_the_least_that_was_told() -> None:
 
 def test_facts_are_of_endpoints() -> None:
     for record in (CapabilityStore().record_failure, CapabilityStore().record_success):
-        with pytest.raises(ConfigError, match="not of 'm'; what holds for a name is `override`"):
+        with pytest.raises(ConfigError, match="not of 'm'; for a name, use `override`"):
             record("m", "native_tools")  # type: ignore[arg-type]  # an untyped caller
 
 

@@ -322,7 +322,7 @@ async def test_fields_that_only_openai_has_are_sent_there_and_told_elsewhere(ada
 @pytest.mark.parametrize("messages", ["", [{"role": "user", "content": ""}]], ids=["text", "message"])
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_request_that_says_nothing_is_the_callers_error(adapter: LiteLLMAdapter, provider: str, messages: Any) -> None:
-    with WireServer(["Fine."]) as server, pytest.raises(CallerError, match="the request says nothing"):
+    with WireServer(["Fine."]) as server, pytest.raises(CallerError, match="the request is empty"):
         await adapter.complete(call_of(endpoint_at(server, provider), Request.model_validate({"messages": messages}), tools=()))
     assert server.requests == []
 

@@ -67,7 +67,7 @@ def test_whole_streamed_and_refused_requests_are_sent_and_leave_no_process(
 @pytest.mark.parametrize("listens", ["success_callback", "callbacks"])
 def test_who_listens_to_litellm_hears_of_no_warm_up(listens: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, warmed = engine.litellm_now(), list[str]()
-    monkeypatch.setattr(engine, "_warm", set[str]())
+    monkeypatch.setattr(engine, "_warmed_up", set[str]())
     _note(monkeypatch, warmed)
     monkeypatch.setattr(module, listens, [print])
     engine.make_ready(LiteLLMAdapter(), "openai")
@@ -79,7 +79,7 @@ def test_a_double_of_a_server_gets_no_warm_up_request(monkeypatch: pytest.Monkey
 
     engine.litellm_now()
     warmed = list[str]()
-    monkeypatch.setattr(engine, "_warm", set[str]())
+    monkeypatch.setattr(engine, "_warmed_up", set[str]())
     _note(monkeypatch, warmed)
     monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", object())
     engine.make_ready(LiteLLMAdapter(), "openai")
@@ -89,7 +89,7 @@ def test_a_double_of_a_server_gets_no_warm_up_request(monkeypatch: pytest.Monkey
 def test_a_provider_that_asks_a_cloud_for_credentials_gets_no_warm_up_request(monkeypatch: pytest.MonkeyPatch) -> None:
     warmed = list[str]()
     _note(monkeypatch, warmed)
-    monkeypatch.setattr(engine, "_warm", set[str]())
+    monkeypatch.setattr(engine, "_warmed_up", set[str]())
     for provider in ("bedrock", "vertex_ai", "azure"):
         engine.make_ready(LiteLLMAdapter(), provider)
     assert warmed == []

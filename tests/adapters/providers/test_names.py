@@ -28,7 +28,7 @@ from tests.packaging.tree import ROOT
         (("openrouter", "gpt-4o"), ["openrouter has no model 'gpt-4o'", "*/*"]),
         (("vllm", "m"), ["needs a `base_url`", "http://127.0.0.1:8000/v1"]),
         (("azure", "m"), ["needs a `base_url`", "AZURE_API_BASE"]),
-        (("openai", "gpt-4o", "https://api.openai.com.evil/v1"), ["looks like openai's", "belongs to somebody else"]),
+        (("openai", "gpt-4o", "https://api.openai.com.evil/v1"), ["looks like openai's", "belongs to another owner"]),
         (("anthropic", "m", "https://api.anthropic.com-x.example/"), ["looks like anthropic's"]),
         (("custom", "m", "https://api.openai.com.evil/v1"), ["looks like openai's"]),
         (("anthropic", "claude-sonet-4-5"), ["anthropic has no model 'claude-sonet-4-5'", "did you mean 'claude-sonnet-4-5'"]),
@@ -120,7 +120,7 @@ def test_what_is_like_no_model_of_a_provider_without_a_row_is_let_through_with_a
 ) -> None:
     _warn.cache_clear()
     check_provider_names("cohere_chat", "nonsense-99")
-    assert caplog.messages == ["cohere_chat: the model 'nonsense-99' is not known. It is asked for as it is written"]
+    assert caplog.messages == ["cohere_chat: the model 'nonsense-99' is not known. It is requested by this name"]
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_a_recording_replays_as_it_was_run(as_recorded: str) -> None:
 
 
 def test_the_rows_say_which_servers_tokenise_words() -> None:
-    told = {name for name, row in PROVIDERS.items() if row.tokenises_words}
+    told = {name for name, row in PROVIDERS.items() if row.tokenizes_words}
     assert {"ollama", "vllm", "sglang", "llama_cpp", "lm_studio", "openai_compatible"} <= told
     assert told.isdisjoint({"openai", "azure", "anthropic", "bedrock", "gemini", "vertex_ai"})
 

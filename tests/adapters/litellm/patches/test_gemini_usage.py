@@ -40,13 +40,13 @@ async def test_in_a_call_of_ours_it_counts_nothing() -> None:
 
 async def test_such_a_reply_is_read_without_an_error_in_litellm(adapter: LiteLLMAdapter, monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = import_module("llmcore.adapters.litellm.adapter")
-    failures, reading = list[object](), module._reading
+    failures, reading = list[object](), module._body_to_read
 
     def noted(*given: Any) -> Any:
         failures.append(given[-1])
         return reading(*given)
 
-    monkeypatch.setattr(module, "_reading", noted)
+    monkeypatch.setattr(module, "_body_to_read", noted)
     with WireServer([Raw([json.dumps(BODY).encode()])]) as server:
         reply = await adapter.complete(call_of(endpoint_at(server, "gemini"), tools=()))
     assert normalize(reply).content == "Hi"
