@@ -139,7 +139,7 @@ def test_it_is_done_once_however_often_it_is_asked_for(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(warming, "_rehearsal", rehearsal)
     monkeypatch.setattr(warming, "_are_ready", False)
-    monkeypatch.setattr(engine, "_warm", set[str]())
+    monkeypatch.setattr(engine, "_warmed_up", set[str]())
     monkeypatch.setattr(engine, "send_warm_up_requests", rehearse)
     monkeypatch.setattr(engine, "has_callbacks", _no)  # another test may have left a callback or a client of its own
     monkeypatch.setattr(engine, "_is_unobserved", _yes)
@@ -166,7 +166,7 @@ async def _twice() -> None:
 
 def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: Any) -> None:
     monkeypatch.setattr(warming, "_are_ready", False)
-    monkeypatch.setattr(engine, "_warm", set[str]())
+    monkeypatch.setattr(engine, "_warmed_up", set[str]())
     with caplog.at_level(logging.DEBUG, "llmcore"):
         warm_up_sync()
     assert [record for record in caplog.records if record.name.startswith("llmcore")] == []

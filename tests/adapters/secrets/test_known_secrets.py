@@ -95,7 +95,7 @@ def test_a_key_is_known_after_hundreds_of_newer_ones(monkeypatch: pytest.MonkeyP
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_secrets, "_KEPT", 5)
+    monkeypatch.setattr(known_secrets, "_MAX_REMEMBERED", 5)
     keys = [f"many{one:05}-Zq9xW{one * 7919:09}" for one in range(8)]
     remember(keys)
     assert [process_scrubber().text(key) == "[secret]" for key in keys] == [False] * 3 + [True] * 5
