@@ -152,7 +152,7 @@ async def test_agents_that_ask_each_other_without_end_are_stopped() -> None:
     one = Agent(one_model, name="one", tools=lambda: others)
     two = Agent(two_model, name="two", tools=[one])
     others.append(two)
-    with pytest.raises(LimitExceeded, match="do agents ask each other"):
+    with pytest.raises(LimitExceeded, match="do agents call each other"):
         await one.chat("Go")
     assert one_model.call_count + two_model.call_count == 11
 

@@ -143,7 +143,7 @@ def next_of(number: int) -> int:
 
 @pytest.mark.parametrize("name", ["timeout", "timout", "requires_approval"])
 def test_an_option_of_a_tool_is_fixed_when_it_is_made(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"is settled when a tool is made: tool\("):
+    with pytest.raises(ConfigError, match=r"is set when a tool is made: tool\("):
         setattr(Tool(next_of), name, 3)
 
 

@@ -286,7 +286,7 @@ def test_a_mistake_is_the_same_error() -> None:
     with pytest.raises(llmcore.CallerError, match="as a text"):
         llmcore.Normalizer().finish(wrong)
     unplaced: Any = "0"
-    with pytest.raises(llmcore.CallerError, match="place of a character"):
+    with pytest.raises(llmcore.CallerError, match="character offset"):
         llmcore.Normalizer().withheld_text(unplaced)
     with pytest.raises(llmcore.ConfigError, match="nosuch"):
         llmcore.normalize("x", WEATHER, dialects=["nosuch"])

@@ -52,7 +52,7 @@ def _exchange(data: bytes, **headers: str) -> WireExchange:
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("read", ["litellm_body", "events"])
 async def test_others_run_between_the_pieces_of_a_stream(monkeypatch: pytest.MonkeyPatch, read: str, packed: bool) -> None:
-    monkeypatch.setattr("llmcore.support.code.cooperative_work._LONGEST", -1)
+    monkeypatch.setattr("llmcore.support.code.cooperative_work._MAX_SECONDS", -1)
     data = b'data: {"choices": []}\n\n' * 10_000
     exchange = _exchange(gzip.compress(data), **{"content-encoding": "gzip"}) if packed else _exchange(data)
     counted = [0]

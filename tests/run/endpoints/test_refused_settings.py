@@ -151,7 +151,7 @@ async def test_a_value_or_field_of_the_callers_own_is_reported_at_once(given: di
     store = CapabilityStore()
     with WireServer(refusing(lambda seen: held.search(json.dumps(seen.body)) is not None, words)) as server:
         async with orchestrator(server, "openai_compatible", "local", capabilities=store) as made:
-            with pytest.raises(CallerError, match=f"does not take {name} as the request has it .*: leave it out"):
+            with pytest.raises(CallerError, match=f"does not take {name} as the request has it .*: omit it"):
                 await made.run("Hello", **given)
             assert store.learnt(made.models.get("m").endpoint) == {}
     assert len(server.requests) == 1

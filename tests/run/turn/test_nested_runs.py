@@ -229,7 +229,7 @@ async def test_runs_that_make_one_another_without_end_are_stopped() -> None:
         again = Orchestrator(FakeModel().tool_call("ask", {"question": "And you?"}), [ask])
         return (await again.run(question, parent=context)).content
 
-    with pytest.raises(LimitExceeded, match="runs were made within runs 10 deep"):
+    with pytest.raises(LimitExceeded, match="runs are nested 10 deep"):
         await Orchestrator(outer_model(), [ask]).run("Go")
     assert len(made) == 11
 
