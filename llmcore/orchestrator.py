@@ -75,7 +75,7 @@ Models = ModelRegistry | Adapter | Mapping[str, Any] | str | PathLike[str]
 
 
 class OrchestratorSettings(SharedOptions, total=False):
-    """The settings of an orchestrator that an agent may have as well, but for `name`."""
+    """The settings that an orchestrator and an agent share."""
 
     system: str | list[TextBlock] | None
     hooks: HooksGiven | None
@@ -89,7 +89,7 @@ class OrchestratorSettings(SharedOptions, total=False):
 
 
 class OrchestratorOptions(OrchestratorSettings, total=False):
-    """The settings of an orchestrator."""
+    """All settings of an orchestrator. An agent has a `name` of its own type."""
 
     name: str
 
@@ -117,7 +117,7 @@ OWN_SETTINGS: Mapping[str, Option] = {
 OWN_KINDS = {name: option.kind for name, option in OWN_SETTINGS.items() if option.kind is not None}
 _DEFAULTS = {name: option.default for name, option in (*SHARED.items(), *OWN_SETTINGS.items())}
 _TOOL_DEFAULTS = {name: _DEFAULTS[name] for name in TOOL_OPTIONS}
-"""A setting of tools that is not given, so that `tool_config` may set it."""
+"""If a tool option has its default, `tool_config` may set it."""
 SETTINGS = frozenset({"models", "tools", *_DEFAULTS})
 """What the constructor takes. An attribute of that name would change nothing."""
 _PROBE_KINDS = {

@@ -56,8 +56,9 @@ _NAMED = lazy_regex(r"(?<![^\s<>{}()\[\]\"',:])([^\s<>{}()\[\]\"',:]{1,256}+)\s{
 _BEGUN = lazy_regex(r"(?:<[|｜][^<>\s]{0,61}+|(?<![^\s<>{}()\[\]\"',:])[^\s<>{}()\[\]\"',:]{1,256}+\s{0,16}+)\Z")
 """The beginning of a match of `_OVER` or `_NAMED`, at the text's end."""
 _MEMBER = lazy_regex(r"""[ \t]*+(?:,\s*+["']?[\w.-]{1,64}+["']?|["'][\w.-]{1,64}+["']|[\w.-]{1,64}+(?=:<\|))\s*+:""")
-"""A member of an object."""
+"""A member of an object: a comma or a quotation mark, a key, a colon."""
 _MEMBER_BEGUN = lazy_regex(r"""[ \t]*+(?:(?:,\s*+["']?[\w.-]{0,64}+["']?|["'][\w.-]{0,64}+["']?)\s*+)?\Z""")
+"""The beginning of a member at the text's end, nothing included: then the reader waits for more."""
 _EXTRA = lazy_regex(rf"[{BLANKS}}}\])]*")
 _SPACE = lazy_regex(rf"[{BLANKS}]*")
 _LONGEST_CLOSER = 64
