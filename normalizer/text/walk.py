@@ -31,9 +31,9 @@ from llmcore.types.envelope import Repair
 
 __all__ = ["Walk"]
 
-_OPENER: Final = 16  # the cost of an opener that no row reads,
+_OPENER: Final = 32  # the cost of an opener that no row reads,
 _ROW: Final = 4  # of each row that shares it,
-_TRIED: Final = 16  # and of each reader that declined
+_TRIED: Final = 96  # and of each reader that declined
 _NESTED_SHIFT: Final = 3  # a nested reading gets an eighth of the budget: the outer one is charged only afterwards
 _LAYOUT: Final = re.compile(r"\s{0,8}+")  # between an opener that was written twice
 _WORD_OPENER: Final = "Action:"  # the only trigger that is a word,
