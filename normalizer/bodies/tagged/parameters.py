@@ -24,6 +24,7 @@ from llmcore.normalizer.bodies.tagged.raw_values import RawValue, read_raw_value
 from llmcore.normalizer.bodies.tagged.tag_attributes import VALUES, open_attribute
 from llmcore.normalizer.calls.nested_values import inner_names, parameter_value
 from llmcore.normalizer.calls.typed_values import typed_by
+from llmcore.normalizer.core.damage.markup_remains import HOLDS_CLOSER
 from llmcore.normalizer.core.damage.restarted_call import HOLDS_CALL, openers_before
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.reading import Reading
@@ -332,6 +333,8 @@ def _value(
     found.holds_closer = found.holds_closer or value.holds_closer
     if value.written:
         found.repairs.extend(literal_joined(value.written, value.text, key))
+    if value.holds_own_closer:
+        found.repairs.append(Repair(kind=HOLDS_CLOSER, path=key, safety="lossless"))
     if value.holds_call:
         found.repairs.append(Repair(kind=HOLDS_CALL, path=key, safety="guess"))
     found.literal_open = found.literal_open or value.literal_open

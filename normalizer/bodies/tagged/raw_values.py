@@ -1,6 +1,7 @@
 """One value as raw text: where it ends, and the deltas that are emitted while it arrives.
 
-A value ends at its own closer, but never within `<![CDATA[...]]>`. The closer of a call or of a wrapper belongs to the value
+A value ends at its own closer, but never within `<![CDATA[...]]>`. A closer that stands in another place than the format writes
+it is text of the value, if one in its place follows (`_Search.is_in_place`). The closer of a call or of a wrapper belongs to the value
 if its opener stands in it, or if the value's own closer follows: such a value is about calls. If the value's own closer is
 missing, the value ends at the next complete parameter opener or at such a closer, whichever comes first. The opener of a
 parameter that the tool does not have belongs to the value if words stand beside it on its line and only one closer follows.
@@ -41,6 +42,8 @@ _CLOSER_TAG: Final = lazy_regex(r"</\s{0,4}+([\w:.-]{1,64}+)\s{0,4}+>")
 _CLOSER_BEGUN: Final = lazy_regex(r"\s*+<(?:/[^<>]{0,64}+)?\Z")
 _CLOSERS: Final = lazy_regex(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
 """What may follow the closer of a call and is no word: other closers, tokens and white space."""
+_WORD_BEHIND: Final = lazy_regex(r"(?:\w{0,16}+[|｜‖:])*+(\w++)")
+"""The word behind a closer, without the bars and the namespace of a tag that lost its `<`."""
 _IN_WORDS: Final = 256  # the most characters between an opener and the words of its line
 _ROUND_WORDS: Final = " \"'`"
 """If one of these stands on both sides of an opener, it is doubtful whether the opener opens anything."""
@@ -68,6 +71,8 @@ class RawValue:
     """Whether a whole call of the same form stands in it, followed by its own closer."""
     holds_closer: bool = False
     """Whether the closer of a call or of a wrapper stands in it."""
+    holds_own_closer: bool = False
+    """Whether its own closer stands in it, which another one in its place ends."""
     written: str = ""
     """The source text of the value, if a CDATA section stands in it."""
     closed_wrongly: bool = False
@@ -159,11 +164,14 @@ def read_raw_value(
     - `is_strange`: whether an opener at this position names no parameter of the tool.
     """
     found = ends.search(src.text, start)
+    search = _Search(src, ends, budget, may_try, is_strange, is_block=not keeps and src.text[start : start + 1] in _BREAKS)
     if (
         found is not None
         and (not cdata or src.text.find(CDATA, start, found.start()) < 0)
         and (
-            found.lastgroup == "own" or (found.lastgroup == "parameter" and not _may_be_text(src.text, start, found, is_strange))
+            search.is_in_place(start, *found.span())
+            if found.lastgroup == "own"
+            else found.lastgroup == "parameter" and not _may_be_text(src.text, start, found, is_strange)
         )
     ):  # the usual case: the value is complete
         stop, group = found.start(), found.lastgroup or "other"
@@ -177,7 +185,6 @@ def read_raw_value(
         return value
     found = None  # a match keeps the text it was found in
     emitter = _ValueEmitter(src, start, stream, cdata=cdata, keeps=keeps, peels=peels)
-    search = _Search(src, ends, budget, may_try, is_strange)
     return (yield from _read(search, start, emitter, cdata=cdata, keeps=keeps))
 
 
@@ -194,6 +201,7 @@ def _read(search: _Search, start: int, emitter: _ValueEmitter, *, cdata: bool, k
                 return RawValue(literal, len(src.text), None, closed=False, is_literal=False, literal_open=True)
             position = behind = close + len(CDATA_END)
     begun, stop, group, end = position, -1, None, -1
+    placed = behind > start  # whether the closer in its place was sought
     first_inner: tuple[int, str] | None = None
     while stop < 0:
         found = ends.search(src.text, position)
@@ -206,6 +214,13 @@ def _read(search: _Search, start: int, emitter: _ValueEmitter, *, cdata: bool, k
             yield emitter.skim if position == len(src.text) else None  # unless a closer may have begun
             continue
         at = src.text.find(CDATA, begun, found.start()) if cdata and not literal_open else -1
+        if at < 0 and not placed:
+            placed, found = True, None  # a match keeps the text it was found in
+            emitter.wait_for_end()
+            own = yield from search.closer_in_place(start)
+            if own is not None:
+                stop, group, end = own[0], "own", own[1]
+            continue
         if at < 0 and found.lastgroup != "own" and _closes_within(src.text, begun, found):
             first_inner = first_inner or (found.start(), found.lastgroup or "other")
             begun = position = found.end()
@@ -260,6 +275,7 @@ def _read(search: _Search, start: int, emitter: _ValueEmitter, *, cdata: bool, k
     value.written = written if behind > start or (cdata and CDATA in raw) else ""
     value.closed_wrongly = not closed and _without_wrong_closer(written) != written
     value.holds_call, value.holds_closer, value.in_doubt = search.passed_call, search.passed_closer, search.in_doubt
+    value.holds_own_closer = search.passed_own
     return value
 
 
@@ -272,7 +288,7 @@ def _may_be_text(text: str, start: int, opener: re.Match[str], is_strange: Calla
 class _Search:
     """The search for a value's own closer, behind something that may have ended the value."""
 
-    __slots__ = ("_budget", "_may_try", "ends", "in_doubt", "is_strange", "passed_call", "passed_closer", "src")
+    __slots__ = ("_budget", "_may_try", "ends", "in_doubt", "is_block", "is_strange", "passed_call", "passed_closer", "passed_own", "src")
 
     def __init__(
         self,
@@ -281,9 +297,62 @@ class _Search:
         budget: BacktrackBudget,
         may_try: Callable[[], bool],
         is_strange: Callable[[str, int], bool],
+        *,
+        is_block: bool,
     ) -> None:
         self.src, self.ends, self._budget, self._may_try, self.is_strange = src, ends, budget, may_try, is_strange
-        self.passed_call = self.passed_closer = self.in_doubt = False
+        self.is_block = is_block
+        self.passed_call = self.passed_closer = self.passed_own = self.in_doubt = False
+
+    def is_in_place(self, start: int, at: int, end: int) -> bool | None:
+        """Whether the own closer `at:end` of the value at `start` stands where the format writes it. None if more text decides.
+
+        If the opener ends its line (`is_block`), the closer begins a line. Otherwise a tag, whole or damaged, follows it.
+        """
+        text, final = self.src.text, self.src.final
+        if self.is_block:
+            return begins_line(text, start, at)
+        behind = past(_SPACES, text, end)
+        if behind == len(text):
+            return True if final else None
+        if text[behind] == "<":
+            return True
+        word = _WORD_BEHIND.match(text, behind)
+        if word is None:
+            return False
+        return None if word.end() == len(text) and not final else may_be_named(self.ends, word[1])
+
+    def closer_in_place(self, start: int) -> Steps[tuple[int, int] | None]:
+        """The own closer of the value at `start` that stands where the format writes it. All before it is text of the value.
+
+        None if the opener of a parameter or a call comes first. In a block, only an opener that begins or ends a line counts.
+        """
+        position, owns, closers = start, 0, 0
+        if self._budget.too_many_left_open:
+            return None
+        while (found := (yield from self._next(position))) is not None:
+            begun, group, (at, position) = position, found.lastgroup, found.span()
+            opens_again = group == "own" and owns and not self.is_block and _closes_within(self.src.text, begun, found)
+            found = None  # a match keeps the text it was found in
+            if group == "own":
+                while (counts := self.is_in_place(start, at, position)) is None:
+                    yield None
+                if counts and opens_again:  # the opener before it lost its key
+                    return None
+                if counts:
+                    self.passed_closer, self.passed_own = closers > 0, owns > 0
+                    return at, position
+                owns += 1
+            elif group in ("parameter", "again"):
+                while position == len(self.src.text) and not self.src.final:
+                    yield None
+                text = self.src.text
+                if not self.is_block or begins_line(text, start, at) or text[position : position + 1] in _BREAKS:
+                    return None
+            else:
+                closers += 1
+        self._budget.never_closed()
+        return None
 
     def own_closer(self, start: int) -> Steps[tuple[int, int] | None]:
         """Where the value's own closer stands. None if it is missing. Something was closed before `start`."""

@@ -15,10 +15,12 @@ from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import texts_in
 from llmcore.types.envelope import Repair
 
-__all__ = ["DAMAGED", "remains_in"]
+__all__ = ["DAMAGED", "HOLDS_CLOSER", "remains_in"]
 
 DAMAGED = "damaged_markup"
 """The repair kind of a value, or of a key, that holds a rest of markup."""
+HOLDS_CLOSER = "holds_closer"
+"""The repair kind of a value that holds its own closer as text: another closer stands where the format writes it."""
 _ODD_KEY = lazy_regex(r"""[="\n]|</|\A\s|\s\Z|\A\Z|\A['‘’“”]|['‘’“”]\Z""")  # noqa: RUF001 # typographic quotation marks are intended
 _NAMELESS = frozenset({"parameter", "param", "argument", "arg_key", "arg_value"})
 """Tags of parameters that name no parameter themselves."""
@@ -56,7 +58,10 @@ def remains_in(arguments: Mapping[str, Any], repairs: Sequence[Repair], raw: str
     ended, words = (_repaired_paths(repairs, _ENDED), _repaired_paths(repairs, _WORDS)) if repairs else (_NONE, _NONE)
     if not (between_tags or ended or words):
         return found
+    placed = _repaired_paths(repairs, (HOLDS_CLOSER,)) if repairs else _NONE
     for key, value in arguments.items():
+        if key in placed:
+            continue
         is_ended, is_word = "" in ended or key in ended, key in words
         for text in (value,) if isinstance(value, str) else texts_in(value):
             if (
