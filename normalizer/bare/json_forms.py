@@ -24,6 +24,7 @@ from llmcore.normalizer.bare.verdicts import (
     refusal,
     rest_is_blank,
 )
+from llmcore.normalizer.bodies.brace_bodies import bare_reading
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, extra_closers, read_body, swallow
 from llmcore.normalizer.calls.answers import content_text
 from llmcore.normalizer.calls.call_messages import CallMessage, calls_of
@@ -106,7 +107,9 @@ def named_brace(
     over = yield from line_is_over(reading, end)
     raw_quotes = _RAW_QUOTES if dialect == "gemma4" else ()
     parsed = read_relaxed(reading.src.text, at, body.end, limits=reading.limits, cut=body.cut, string_delimiters=raw_quotes)
-    arguments = parsed.value if is_object(parsed.value) else None
+    arguments, tool, found = parsed.value if is_object(parsed.value) else None, reading.tool(name), list(parsed.repairs)
+    if raw_quotes and body.closed and (bare := bare_reading(reading, at, body.end, raw_quotes[0], tool, arguments, found)):
+        arguments, found = bare
     call = CallObject(name, arguments, True, raw=reading.src.text[at : body.end])
     whole = reading.tools is None and (yield from rest_is_blank(reading, end))
     over = over or (dialect == "harmony" and not strict)
@@ -118,8 +121,7 @@ def named_brace(
     if reason is not None:
         reading.miss(begin, end, name, reason)
         return max(body.end, at + 1) if not body.cut else at + 1
-    tool = reading.tool(name)
-    repairs = [decided_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in parsed.repairs]
+    repairs = [decided_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in found]
     repairs += extra
     if gap >= 0 and (junk := HEADER_WORDS.sub(" ", reading.src.text[gap:at]).strip()):
         repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))

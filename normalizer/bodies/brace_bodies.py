@@ -11,6 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from llmcore.normalizer.bodies.argument_stream import ArgumentStream
+from llmcore.normalizer.bodies.bare_values import bare_arguments
 from llmcore.normalizer.bodies.json_bodies import marker_stands, swallow, to_closer
 from llmcore.normalizer.calls.repeated_keys import all_in_arrays
 from llmcore.normalizer.calls.typed_values import typed_by
@@ -24,7 +25,7 @@ from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
 from llmcore.types.tools import CompiledTool
 
-__all__ = ["BraceForm", "arguments_read", "braced_call", "conformed", "plain_body"]
+__all__ = ["BraceForm", "arguments_read", "bare_reading", "braced_call", "conformed", "plain_body"]
 
 _OPENS_VALUE = frozenset(":,{[(")
 _JSON_TYPES: tuple[tuple[type, tuple[str, ...]], ...] = (
@@ -317,11 +318,29 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceFor
     arguments, repairs = arguments_read(reading, parsed, follower.members, tool)
     if repairs and arguments and tool is not None:
         repairs = all_in_arrays(arguments, repairs, tool)
+    if follower.end >= 0 and (bare := bare_reading(reading, start, stop, delimiter, tool, arguments, repairs)) is not None:
+        arguments, repairs = bare
     repairs, whole = [*repairs, *dropped], parsed.complete and not cut
     if whole and not arguments and follower.end < 0 and not src.text.startswith(closers, stop):  # the next call begins in it
         repairs, whole = [Repair(kind="closer_missing", safety="truncated")], False
     reading.end(draft, end, arguments, src.text[start:stop], complete=whole, repairs=repairs)
     return True
+
+
+def bare_reading(
+    reading: Reading,
+    start: int,
+    stop: int,
+    delimiter: str,
+    tool: CompiledTool | None,
+    arguments: dict[str, Any] | None,
+    repairs: list[Repair],
+) -> tuple[dict[str, Any], list[Repair]] | None:
+    """The reading of bare texts by the schema, if the body has no other certain reading. None if it has, or if nobody can tell."""
+    is_certain = arguments is not None and all(repair.safety != "guess" for repair in repairs)
+    if is_certain or tool is None or not tool.properties:
+        return None
+    return bare_arguments(reading.src.text, start, stop, delimiter, tool, reading.limits)
 
 
 def _plain(

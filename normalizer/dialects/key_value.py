@@ -11,22 +11,25 @@ from functools import lru_cache
 from typing import Any
 
 from llmcore.normalizer.bare.verdicts import drop_echo
+from llmcore.normalizer.bodies.json_bodies import named_call
 from llmcore.normalizer.bodies.json_objects import objects_reader
-from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, section
+from llmcore.normalizer.bodies.sections import as_text, call_marker, closer_after_markup, empty_call, section
 from llmcore.normalizer.bodies.tagged.parameters import Grammar, finish_parameters, read_parameters
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
-from llmcore.normalizer.core.rows import Calls, Marker, Writer
+from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.scanning.sought import SUFFIX, tags
 from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
 from llmcore.support.code.lazy_regex import lazy_regex
+from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS", "pairs"]
 
-_OPENER = lazy_regex(r"<(?P<prefix>ifm\||iquest_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
-_HEAD = lazy_regex(r"\s*([^\s<>{}()]{1,256})\s*(?:<tool_sep>\s*)?")
+_OPENER = lazy_regex(r"<(?P<prefix>ifm\||iquest_|longcat_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
+_HEAD = lazy_regex(r"\s*([^\s<>{}()]{1,256})\s*(?P<sep><tool_sep(?::[^\s<>]{1,32})?>\s*)?")
+_FOREIGN_CLOSER = lazy_regex(r"</(?!tool_call\b)[\w:|.-]{1,64}>\s*+(?=<|\Z)")
 _BRACKET = lazy_regex(">")
 _CALL_CLOSER = lazy_regex("</tool_call>")
 _LOST = lazy_regex(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
@@ -45,7 +48,7 @@ def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     plain = re.sub(r"\?P<(?:key|surplus|declared)>", "?:", valued)
     end = rf"(?P<end></{pre}{call}{post}>)"
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
-    named = rf"{gap}[^\s<>{{}}()]{{1,256}}{gap}(?:<tool_sep>{gap})?"
+    named = rf"{gap}[^\s<>{{}}()]{{1,256}}{gap}(?:<tool_sep{post}>{gap})?"
     again = rf"<(?:{pre}{call}s{post}>\s{{0,16}}<)?{pre}{call}{post}>(?={named}<{pre}arg_key{post}>)"
     # In a value, an opener counts only with its name and key behind it, because models write about their own format.
     return Grammar(
@@ -54,9 +57,12 @@ def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     )
 
 
+_BY_PREFIX = {"ifm|": "k2_horizon", "iquest_": "iquest", "longcat_": "longcat_pairs"}
+
+
 def _dialect_of(prefix: str, suffix: str, before: str, gap: str) -> str:
     if prefix:
-        return "k2_horizon" if prefix == "ifm|" else "iquest"
+        return _BY_PREFIX[prefix]
     if suffix:
         return "hunyuan_v4"
     if before.endswith("<tool_calls>"):
@@ -74,6 +80,11 @@ def _call(reading: Reading, at: int, body: int) -> Steps[bool]:
         yield None
         head = _HEAD.match(src.text, body) or head
     name, prefix, suffix = head[1], opener["prefix"], opener["suffix"] or ""
+    if head["sep"] is not None and src.text.startswith("{", head.end()):
+        closers = (f"<end_of_tool_call{suffix}>", f"</tool_call{suffix}>")
+        return (yield from named_call(reading, at, name, head.end(), "hunyuan_labelled", closers))
+    if not prefix and (foreign := _FOREIGN_CLOSER.match(src.text, head.end())) is not None:
+        return _closed_by_another(reading, at, name, foreign)
     if not (yield from _believable(reading, at, head.end(), name, prefix)):
         return False
     dialect = _dialect_of(prefix, suffix, src.text[max(0, at - 20) : at].rstrip(), src.text[body : head.end()])
@@ -85,10 +96,19 @@ def _call(reading: Reading, at: int, body: int) -> Steps[bool]:
     return finish_parameters(reading, draft, head.end(), found)
 
 
+def _closed_by_another(reading: Reading, at: int, name: str, closer: re.Match[str]) -> bool:
+    """Enter a name before the closer of another tag, if it is a tool that needs no arguments."""
+    tool = reading.tool(name)
+    if tool is None or tool.required:
+        return False
+    wrong = Repair(kind="wrong_closer", before=closer[0], after="</tool_call>")
+    return empty_call(reading, at, closer.end(), name, _FIRST_ROW, repairs=[wrong])
+
+
 def _believable(reading: Reading, at: int, after: int, name: str, prefix: str) -> Steps[bool]:
     """Whether a name without arguments is a call: it is a tool or, if the tools are unknown, all of the message."""
     src = reading.src
-    if src.text.startswith(f"<{'' if prefix == 'iquest_' else prefix}arg_key", after) or "<tool_sep>" in src.text[at:after]:
+    if src.text.startswith(f"<{'' if prefix == 'iquest_' else prefix}arg_key", after) or "<tool_sep" in src.text[at:after]:
         return True
     if reading.tools is not None:
         return peel(name, reading.tools) is not None or bool(prefix)
@@ -148,6 +168,10 @@ def _writer(call: str, prefix: str = "", suffix: str = "", *, gap: str = "", sec
     return write
 
 
+def _write_labelled(calls: Calls) -> str:
+    return "\n".join(f"<tool_call:ab1>{name}<tool_sep:ab1>{as_json(given)}<end_of_tool_call:ab1>" for name, given in calls)
+
+
 _FIRST_ROW = "glm45"
 """Its markers read the other rows as well."""
 
@@ -167,9 +191,8 @@ def _row(name: str, models: str, written: dict[str, str], *markers: Marker, late
     return Dialect(name, models, _writer(**written), markers, typed_by_schema=True, read_by=read_by, whole=(whole,))
 
 
-_NAME_THEN_KEY = name_then(
-    "<arg_key>", "<tool_sep>", "</tool_call>", "<ifm|arg_key>", "</ifm|tool_call>", "</iquest_tool_call>", ""
-)
+_NAME_THEN_KEY = name_then("<arg_key>", "<tool_sep", "</", "<ifm|arg_key>", "")
+_NAME_THEN_LONGCAT = name_then("<longcat_arg_key>", "</longcat_tool_call>")
 _SUFFIX = r":[^\s<>]{1,32}"
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -195,6 +218,19 @@ DIALECTS: tuple[Dialect, ...] = (
         call_marker("glm45", section(), pattern=rf"<tool_calls{_SUFFIX}>", begins=("<tool_calls:",)),
         call_marker("glm45", closer_after_markup, pattern=rf"</tool_calls{_SUFFIX}>", begins=("</tool_calls:",)),
         call_marker("glm45", _call, pattern=rf"<tool_call{_SUFFIX}>", begins=("<tool_call:",)),
+    ),
+    Dialect(
+        "hunyuan_labelled",
+        "Hunyuan Hy3 (labelled tags)",
+        _write_labelled,
+        read_by=(_FIRST_ROW, "hunyuan_v4"),
+        whole=(Layout("<tool_call:ab1>$name<tool_sep:ab1>$args<end_of_tool_call:ab1>"),),
+    ),
+    _row(
+        "longcat_pairs",
+        "LongCat Flash (key and value tags)",
+        {"call": "longcat_tool_call", "prefix": "longcat_", "gap": "\n"},
+        call_marker("glm45", _call, "<longcat_tool_call>", follows=_NAME_THEN_LONGCAT),
     ),
     _row(
         "iquest",

@@ -362,7 +362,7 @@ def test_half_a_value_of_gemma_is_no_content(begun: str) -> None:
 _BETWEEN_TAGS = {
     *("qwen3_coder", "mimo", "seed_oss", "anthropic_function_calls", "minimax_m2", "dsml_v32", "dsml_v4", "dsml_v41", "gcml"),
     *("dots", "step3", "invoke_children", "anthropic_legacy", "atem", "beam", "kimi_k3", "minimax_m3", "cline"),
-    *("glm45", "glm47", "hunyuan_v3", "hunyuan_v4", "iquest", "k2_horizon"),
+    *("glm45", "glm47", "hunyuan_v3", "hunyuan_v4", "iquest", "k2_horizon", "longcat_pairs"),
 }
 """Rows whose values stand between tags: a call in one is a guess. In the others it is told apart, or cuts the call."""
 

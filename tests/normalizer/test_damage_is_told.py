@@ -60,7 +60,9 @@ def _texts(value: Any) -> Iterator[object]:
 
 
 def _is_told(call: ToolCall) -> bool:
-    unsafe = any(repair.safety in ("guess", "truncated") or repair.kind in ("literal_joined", "holds_closer") for repair in call.repairs)
+    unsafe = any(
+        repair.safety in ("guess", "truncated") or repair.kind in ("literal_joined", "holds_closer") for repair in call.repairs
+    )
     return unsafe or not call.complete or call.arguments is None
 
 

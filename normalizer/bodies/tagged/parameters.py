@@ -51,6 +51,7 @@ __all__ = [
 _OVERLAP = 1024
 _CLOSERS = lazy_regex(rf"(?:[{BLANKS}]*+</[^<>]{{1,64}}+>)*+[{BLANKS}]*+")
 """Surplus closers."""
+_CLOSER_BEGUN = lazy_regex(r"</[^<>\s]{0,64}\Z")
 _PARAMETER_BEGUN = lazy_regex(r"<[^<>\s]{0,24}?(?:param|arg_key)[^<]{0,512}\Z")
 _DECLARED = {
     "true": ("string",),
@@ -257,7 +258,7 @@ def _left_behind(text: str, start: int, stop: int, item: re.Match[str] | None, f
     if not rest:
         return False
     if item is None and rest.startswith("<"):  # the tag was cut off
-        found.whole = False
+        found.whole = found.whole and _CLOSER_BEGUN.match(rest) is not None
         return False
     last = item is None or (item.lastgroup in (None, "again") and not item[0].startswith("</"))
     if last and item is not None and _PARAMETER_BEGUN.match(rest) is not None:  # the next call cut the parameter off
@@ -333,6 +334,8 @@ def _value(
     found.holds_closer = found.holds_closer or value.holds_closer
     if value.written:
         found.repairs.extend(literal_joined(value.written, value.text, key))
+    if value.closed and reading.src.text[value.end - 1] != ">":
+        found.repairs.append(Repair(kind="missing_delimiter", path=key, after=">"))
     if value.holds_own_closer:
         found.repairs.append(Repair(kind=HOLDS_CLOSER, path=key, safety="lossless"))
     if value.holds_call:

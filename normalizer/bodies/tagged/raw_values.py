@@ -1,10 +1,10 @@
 """One value as raw text: where it ends, and the deltas that are emitted while it arrives.
 
-A value ends at its own closer, but never within `<![CDATA[...]]>`. A closer that stands in another place than the format writes
-it is text of the value, if one in its place follows (`_Search.is_in_place`). The closer of a call or of a wrapper belongs to the value
-if its opener stands in it, or if the value's own closer follows: such a value is about calls. If the value's own closer is
-missing, the value ends at the next complete parameter opener or at such a closer, whichever comes first. The opener of a
-parameter that the tool does not have belongs to the value if words stand beside it on its line and only one closer follows.
+A value ends at its own closer, but never within `<![CDATA[...]]>`. A closer out of its place is text of the value, if one in
+its place follows (`_Search.is_in_place`). The closer of a call or of a wrapper belongs to the value if its opener stands in it,
+or if the value's own closer follows: such a value is about calls. If the value's own closer is missing, the value ends at the
+next complete parameter opener or at such a closer, whichever comes first. The opener of a parameter that the tool does not have
+belongs to the value if words stand beside it on its line and only one closer follows.
 
 One line break after the opening tag belongs to the format. If there is one, so does one before the closing tag. If the closer
 is missing, white space from the last line break on is layout.
@@ -288,7 +288,18 @@ def _may_be_text(text: str, start: int, opener: re.Match[str], is_strange: Calla
 class _Search:
     """The search for a value's own closer, behind something that may have ended the value."""
 
-    __slots__ = ("_budget", "_may_try", "ends", "in_doubt", "is_block", "is_strange", "passed_call", "passed_closer", "passed_own", "src")
+    __slots__ = (
+        "_budget",
+        "_may_try",
+        "ends",
+        "in_doubt",
+        "is_block",
+        "is_strange",
+        "passed_call",
+        "passed_closer",
+        "passed_own",
+        "src",
+    )
 
     def __init__(
         self,

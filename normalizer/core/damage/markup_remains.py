@@ -33,7 +33,7 @@ _MARKUP = lazy_regex(
 )
 """Rests of markup. A sign between blanks is none, because code has such signs (`a < b`)."""
 _INNER_VALUE = lazy_regex(
-    r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\|)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\["
+    r"\A[^<>]{0,80}<?/?(?:[\w:-]{0,16}\||longcat_)?arg_(?:key|value)[^<>]{0,40}>|\A\s*<?!?\[?(?:CDATA|!?\[CDAT)|\A\s*<!\["
 )
 """The rest of a value's own opener or CDATA section, where all values stand between tags."""
 _ESCAPING = lazy_regex(r"""\s*+(?:[\[{("']|[^\W\d]\w{0,127}+\s*+=(?![=>]))""")
