@@ -36,7 +36,7 @@ from llmcore.normalizer.bare.python_lines import (
 )
 from llmcore.normalizer.bare.verdicts import leads_in, may_stand, rest_is_blank
 from llmcore.normalizer.calls.call_objects import FORM_OF_LIST
-from llmcore.normalizer.core.names import PARALLEL, holds_calls, is_known, name_start, peel
+from llmcore.normalizer.core.names import PARALLEL, holds_calls, id_start, is_known, name_start, peel, unprefixed
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.scanning.source import Steps, match_within, skip_space, starts, wait_until_known
 from llmcore.normalizer.scanning.words import BEFORE_BARE, OWN_SIGNS
@@ -117,7 +117,7 @@ def _brace(reading: Reading, at: int) -> Steps[int]:
     if reading.backtrack_budget.too_many_left_open:
         return at + 1
     start, before = _begins(reading, at)
-    begin = name_start(reading.src.text, start, at)
+    begin = id_start(reading.src.text, name_start(reading.src.text, start, at), at)
     if begin < at:
         written = reading.src.text[begin:at]
         if written == "functools":
@@ -168,11 +168,14 @@ def _announced(reading: Reading, opener: int, at: int) -> Steps[int]:
 def _call_name(reading: Reading, written: str, at: int) -> Steps[str | None]:
     """The tool that a name before the bracket at `at` means, or None.
 
-    `call:f` and `functions.f:0` are left of stripped Gemma and Kimi markers. A name that calls several tools is returned as it
-    is.
+    `call:f` and `functions.f:0` are left of stripped Gemma and Kimi markers. Behind `call:`, a namespace may stand before the
+    name. A name that calls several tools is returned as it is.
     """
-    name = written.removeprefix("declaration:").removeprefix("call:").removeprefix(">>>")
-    return name if (yield from _wraps_calls(reading, name, at)) else peel(name, reading.tools)
+    name = unprefixed(written)
+    if (yield from _wraps_calls(reading, name, at)):
+        return name
+    known = peel(name, reading.tools)
+    return peel(name.rpartition(":")[2], reading.tools) if known is None and written.startswith("call:") else known
 
 
 def _wraps_calls(reading: Reading, name: str, at: int) -> Steps[bool]:

@@ -29,12 +29,13 @@ from llmcore.normalizer.bodies.json_bodies import Body, add_calls, body_extent, 
 from llmcore.normalizer.calls.answers import content_text
 from llmcore.normalizer.calls.call_messages import CallMessage, calls_of
 from llmcore.normalizer.calls.call_objects import CALL_KEYS, CallObject, arguments_of
-from llmcore.normalizer.core.names import is_known
+from llmcore.normalizer.core.names import is_known, is_whole_id, peel, unprefixed
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
-from llmcore.normalizer.scanning.source import Steps, past, skip_space, wait_until_known
+from llmcore.normalizer.scanning.source import Steps, past, skip_space, wait_until_known, wait_while
 from llmcore.normalizer.scanning.words import ENVELOPE, STRAY_CLOSERS
+from llmcore.normalizer.trust.layout import ends_sentence
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
@@ -54,6 +55,8 @@ __all__ = [
 _GAP = r"(?:\s|//[^\n]*+\n|/\*[^*]*+\*/)*+"  # with comments
 _KEY = r"""[^"'“”\\\s:{}\[\],]"""
 _FIRST_KEY = lazy_regex(rf"""[\[\s]*\{{{_GAP}(?!/[/*])(\\?["']|“|)({_KEY}{{1,128}})(?:\1|”)\s*(?::|=>)""")
+_FIRST_VALUE = lazy_regex(r"""\s*+(["'])([^"'\\\s]{1,256}+)\1""")
+_FIRST_VALUE_BEGUN = lazy_regex(r"""\s*+(?:["'][^"'\\\s]{0,256}+)?\Z""")
 _FIRST_KEY_BEGUN = lazy_regex(
     rf"""[\[\s]*(?:\{{{_GAP}(?:/(?:/[^\n]*|\*[^*]*\*?)?|(\\?["']|[“\\]|){_KEY}{{0,128}}(?:(?:\1|[”\\])\s*=?)?)?)?\Z"""
 )
@@ -80,6 +83,7 @@ _HEAD = 160  # characters that must hold the first key
 _CALLING_CLOSED = lazy_regex(r"\)\s*\]?\Z")  # closed by the brackets around it, without its own brace
 _CALLING_CUT = lazy_regex(r"\)\s*\]\s*(?:\n|\Z)")
 _CALLS_BEGUN = lazy_regex(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
+_LINE = 256  # characters before an id that are searched for the end of a sentence
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
 
@@ -123,6 +127,8 @@ def named_brace(
         return max(body.end, at + 1) if not body.cut else at + 1
     repairs = [decided_word(arguments, repair, tool) if tool is not None and arguments else repair for repair in found]
     repairs += extra
+    if raw_quotes and peel(written := unprefixed(reading.src.text[begin:at]), reading.tools) is None and written != name:
+        repairs.append(Repair(kind="namespace", before=written, after=name, safety="guess"))
     if gap >= 0 and (junk := HEADER_WORDS.sub(" ", reading.src.text[gap:at]).strip()):
         repairs.append(Repair(kind="junk_dropped", before=junk, after="", safety="lossless"))
     add_calls(reading, (begin, end), [call], dialect, complete=parsed.complete and not body.cut, repairs=repairs)
@@ -138,6 +144,11 @@ def _plausible(reading: Reading, at: int) -> Steps[bool]:
             if key[2] in CALL_KEYS or reading.forced_tool is not None or is_known(key[2], reading.tools):
                 return True
             behind, key = key.end(), None  # a match keeps its text alive
+            yield from wait_while(src, _FIRST_VALUE_BEGUN, behind)
+            value = _FIRST_VALUE.match(src.text, behind)
+            if value is not None and is_known(value[2], reading.tools):
+                return True
+            value = None  # a match keeps its text alive
             return src.text.startswith("[", at) and reading.names is not None and (yield from _object_follows(reading, behind))
         if src.final or len(src.text) - at >= _HEAD or _FIRST_KEY_BEGUN.match(src.text, at) is None:
             return False
@@ -231,14 +242,27 @@ def json_mid_line(reading: Reading, at: int) -> Steps[int]:
 
 
 def mid_line_brace(reading: Reading, begin: int, at: int, name: str) -> Steps[int]:
-    """Read `name{...}` in the middle of a line: content, and a near miss if the braces hold an object."""
+    """Read `name{...}` in the middle of a line: content, and a near miss if the braces hold an object.
+
+    Kimi's id `functions.f:0` is a name that no prose has. Behind it, the object is a guess. If a sentence ends before the id
+    and nothing follows the object, it is a call.
+    """
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
     if body.cut:
         reading.backtrack_budget.never_closed()
         return at + 1
-    if is_object(read_relaxed(reading.src.text, at, body.end, limits=reading.limits).value):
-        reading.miss(begin, body.end, name, (yield from verdicts.mid_line(reading, begin, body.end)))
-    return body.end
+    parsed, src = read_relaxed(reading.src.text, at, body.end, limits=reading.limits), reading.src
+    if not is_object(parsed.value):
+        return body.end
+    reason = yield from verdicts.mid_line(reading, begin, body.end)
+    if reason != "mid_line" or not reading.takes_calls or not is_whole_id(src.text[begin:at]):
+        reading.miss(begin, body.end, name, reason)
+        return body.end
+    ends = ends_sentence(reading.line_before(begin, _LINE)) and (yield from rest_is_blank(reading, body.end))
+    repairs = [] if ends else [Repair(kind="named_in_a_sentence", after=name, safety="guess")]
+    call = CallObject(name, parsed.value, True, id=src.text[begin:at], raw=src.text[at : body.end])
+    add_calls(reading, (begin, body.end), [call], "kimi_k2", repairs=[*parsed.repairs, *repairs])
+    return reading.done
 
 
 def _judge_json(reading: Reading, at: int, bodies: list[Body], read: list[_Parsed]) -> Steps[int]:

@@ -136,8 +136,13 @@ def guesses_of(reading: PythonReading) -> list[Repair]:
 
 
 def decided_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) -> Repair:
-    """The repair of a bare word, as coerced if the schema allows only a string. `07` under an integer schema is a number."""
+    """The repair of a bare word, as coerced if the schema allows only a string. `07` under an integer schema is a number.
+
+    `+7` may begin a telephone number, unless the schema allows no string.
+    """
     types = tool.types(repair.path)
+    if repair.kind == "number_notation" and types and "string" not in types:
+        return repair.model_copy(update={"safety": "lossless"})
     word = arguments.get(repair.path)
     if repair.kind != "bare_word" or not types or not isinstance(word, str):
         return repair
@@ -233,7 +238,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     )
     wrapper = wrapper_before(reading, begin)
     closed_at, over = yield from around(reading, wrapper, end)
-    over = over or (yield from wait_until_known(src, _COMMENT, end))
+    over = over or (yield from wait_until_known(src, _COMMENT, end)) or _opens_prose(reading, begin, end)
     whole = reading.opens_message(begin) and (yield from rest_is_blank(reading, end))
     quoted = -1 if whole or body.cut else (yield from _closing_quote(reading, begin, end))
     led = not whole and quoted < 0 and not body.cut and (yield from follows_lead_in(reading, begin, end))
@@ -273,6 +278,12 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     reading.take("call", end)
     reading.markup(max(closed_at, quoted))
     return reading.done
+
+
+def _opens_prose(reading: Reading, begin: int, end: int) -> bool:
+    """Whether a list of calls opens the message, with words glued to it (`[f(a=1)]I will tell you.`)."""
+    text = reading.src.text
+    return text[begin] == "[" and text[end - 1] == "]" and text[end : end + 1].isalpha() and reading.opens_message(begin)
 
 
 def is_printed(reading: Reading, begin: int, calls: list[PythonCall]) -> bool:

@@ -192,6 +192,14 @@ def _named(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
     return keys[0] if keys else None
 
 
+def _named_unusually(holder: dict[str, Any], tools: ToolSet | None) -> str | None:
+    """The key, none of `NAME_KEYS`, whose value is a tool's name beside an object of arguments. None if not exactly one is."""
+    if tools is None or not any(is_object(holder.get(key)) for key in ARGUMENT_KEYS):
+        return None
+    keys = [key for key, name in holder.items() if isinstance(name, str) and is_known(name, tools)]
+    return keys[0] if len(keys) == 1 and keys[0] not in _BESIDE_A_NAME else None
+
+
 def _defines(key: str, written: Any, tool: CompiledTool | None) -> bool:
     """Whether the value under this key is the schema of a tool's arguments."""
     return key == "parameters" and is_definition(written, tool is not None and "properties" in tool.properties)
@@ -283,7 +291,7 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
         if is_object(nested := outer.get(key)):
             inner = nested
             break
-    named = _named(inner, tools)
+    named = _named(inner, tools) or _named_unusually(inner, tools)
     if named is None:
         return None
     name: str = inner[named]
@@ -318,5 +326,7 @@ def call_object(value: Any, tools: ToolSet | None = None) -> CallObject | None:
     own = set(properties) - {named}
     if (other := other_name(inner, name, own, tools) or other_name(outer, name, own, tools)) != "":
         repairs = [*repairs, names_disagree(other, name)]
+    if named not in NAME_KEYS:
+        repairs = [*repairs, Repair(kind="name_key", before=named, after="name", safety="guess")]
     identity = next((outer[key] for key in ID_KEYS if isinstance(outer.get(key), str)), "")
     return CallObject(name, arguments, given, identity, repairs)

@@ -20,7 +20,9 @@ __all__ = [
     "PARALLEL",
     "call_begins",
     "holds_calls",
+    "id_start",
     "is_known",
+    "is_whole_id",
     "name_line",
     "name_start",
     "named_in_tag",
@@ -28,6 +30,7 @@ __all__ = [
     "peel",
     "undouble",
     "unescape",
+    "unprefixed",
 ]
 
 _PREFIXES: Final[tuple[str, ...]] = ("functions.", "default_api.", "default_api:", "tools.", "tool.")
@@ -80,6 +83,22 @@ def name_start(text: str, floor: int, at: int) -> int:
     while at > floor and text[at - 1] not in _NO_NAME:
         at -= 1
     return at
+
+
+def unprefixed(written: str) -> str:
+    """`written` without what stripped markers leave before a name."""
+    return written.removeprefix("declaration:").removeprefix("call:").removeprefix(">>>")
+
+
+def id_start(text: str, begin: int, at: int) -> int:
+    """Where Kimi's id (`functions.f:0`) begins in the name `begin:at`, which it ends; `begin` if it holds none."""
+    start = text.rfind("functions.", begin, at)
+    return start if start >= 0 and is_whole_id(text[start:at]) else begin
+
+
+def is_whole_id(name: str) -> bool:
+    """Whether `name` is Kimi's id of a call. No prose has such a name."""
+    return _WHOLE_ID.fullmatch(name) is not None
 
 
 NEVER_LAST: Final = frozenset(".>}])\n,;!?")

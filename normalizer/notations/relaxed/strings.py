@@ -28,6 +28,7 @@ _SEARCHES = {opener: lazy_regex("[" + closers + "]") for opener, closers in CLOS
 _CONTROL = lazy_regex(r"[\x00-\x1f]")
 _CONTROL_IN_PYTHON = lazy_regex(r"(?<!\\)[\x00-\x1f]")  # a backslash at a line's end joins lines
 _PREFIX = lazy_regex(r"[rRuUbBfF]{1,2}(?=[\"'])")
+_FIELD = lazy_regex(r"[{}]")
 _BARE_KEY = lazy_regex(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
 _KEYWORD = lazy_regex(r"[A-Za-z_]\w{0,64}=[\"'\[{(\w-]")
 _STRUCTURAL = lazy_regex(r"[:=,{}\[\]]")
@@ -58,10 +59,14 @@ def read_quoted(state: State, role: Role) -> str:
 
 
 def _read_prefixed(state: State, prefix: str, role: Role) -> str:
-    if "b" in prefix or "f" in prefix:
-        raise Stop  # JSON has no bytes, and a format string needs evaluation
+    start = state.pos + len(prefix)
+    if "b" in prefix:  # JSON has no bytes
+        raise Stop
+    value = _read_from(state, start, role, raw="r" in prefix)
+    if "f" in prefix and _FIELD.search(state.text, start, state.pos) is not None:  # it needs evaluation
+        raise Stop
     state.note("string_prefix", prefix)
-    return _read_from(state, state.pos + len(prefix), role, raw="r" in prefix)
+    return value
 
 
 def _read_from(state: State, start: int, role: Role, raw: bool) -> str:
