@@ -40,6 +40,8 @@ _INFO = lazy_regex(
 Its first word says what the fence holds.
 """
 _WORD = lazy_regex(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
+_OF_TOOL = lazy_regex(r"[ \t]{0,8}(?:(?:tool|function)(?:[_-]?call)?|call)[ \t]{1,8}([^\s`:({\[]{1,128})[ \t]{0,8}\r?(?=\n)")
+"""A first line with a word for calls and a name."""
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
     lazy_regex(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
@@ -485,7 +487,10 @@ def _read_fence(reading: Reading, at: int) -> Steps[Fence]:
         is_info = not iskeyword(line[1]) and (sign == "~" or "`" not in line[0])
         word = line if is_info else None
     info = ""
-    if word is not None and not is_known(word[1], reading.tools):
+    of_tool = _OF_TOOL.match(src.text, body, body + _FIRST_LINE)
+    if of_tool is not None and is_known(of_tool[1], reading.tools):
+        info, body = "tool_call", of_tool.start(1)
+    elif word is not None and not is_known(word[1], reading.tools):
         info, body = word[1], word.end() + (1 if word.end() < len(src.text) and src.text[word.end() - 1] != "\n" else 0)
     elif (named := re.match(r"(?:json|python|tool_code|tool_call)(?=[\s{\[])", src.text[body : body + 16])) is not None:
         info, body = named[0], body + named.end()

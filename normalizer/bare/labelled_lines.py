@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from llmcore.normalizer.bare.labelled_blocks import FIRST_LABEL, labelled_block
 from llmcore.normalizer.bare.verdicts import bare_place, line_is_over, only_shown, refusal
 from llmcore.normalizer.bodies.json_bodies import add_calls, body_extent
 from llmcore.normalizer.bodies.yaml_lines import with_arguments
@@ -31,7 +32,7 @@ _WRAPPERS = ("tool_call", "tool_calls", "function_call", "function_calls")
 LABELS = (*_NAMED, *_WRAPPERS)
 """What stands before the colon of the first line, in lower case or with one capital."""
 _REACH = 48  # the most characters of a label, with its indentation and list sign
-_LABEL = lazy_regex(r"(?P<before>[ \t]{0,16}(?P<item>- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20})")
+_LABEL = lazy_regex(r"(?P<before>[ \t]{0,16}(?P<item>- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20}|TOOL_NAME)")
 _NAME = lazy_regex(r"""[ \t]{0,8}(["'`]?)(?P<name>[^\s"'`:]{1,128})\1[ \t]{0,8}\r?(?:\n|\Z)""")
 _FIRST = lazy_regex(r"[ \t]{0,8}\r?\n(?P<before> {0,16}(?:- {1,3})?)(?P<label>[A-Za-z][a-z_]{1,20}):")
 _KEY = lazy_regex(r"(?:[ \t]*\r?\n)?(?P<before> *)(?P<key>[A-Za-z]\w{1,31}):[ \t]*")
@@ -83,6 +84,8 @@ def labelled(reading: Reading, at: int) -> Steps[int]:
     label = _LABEL.fullmatch(reading.line_before(at, _REACH))
     if reading.tools is None or label is None or begin + len(label[0]) != at or _is_within_lines(reading, begin, label):
         return at + 1
+    if label["label"] == FIRST_LABEL:
+        return (yield from labelled_block(reading, begin, at))
     if _LOWER(label["label"]) in _WRAPPERS:
         head = yield from _wrapped(reading, begin, at)
     else:

@@ -336,7 +336,7 @@ def bare_reading(
     arguments: dict[str, Any] | None,
     repairs: list[Repair],
 ) -> tuple[dict[str, Any], list[Repair]] | None:
-    """The reading of bare texts by the schema, if the body has no other certain reading. None if it has, or if nobody can tell."""
+    """The reading of bare texts by the schema. None if the body has another certain reading, or if the schema cannot tell."""
     is_certain = arguments is not None and all(repair.safety != "guess" for repair in repairs)
     if is_certain or tool is None or not tool.properties:
         return None

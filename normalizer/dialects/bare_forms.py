@@ -7,6 +7,7 @@ another format's opener.
 from __future__ import annotations
 
 from llmcore.normalizer.bare.fences import fence_behind_opener
+from llmcore.normalizer.bodies.sections import as_text
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, arrays
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
@@ -92,6 +93,14 @@ def _labelled_lines(calls: Calls) -> str:
     return "\n".join(blocks)
 
 
+def _labelled_block(calls: Calls) -> str:
+    blocks = (
+        "\n".join([f"TOOL_NAME: {name}", *(f"BEGIN_ARG: {key}\n{as_text(value)}\nEND_ARG" for key, value in given.items())])
+        for name, given in calls
+    )
+    return "\n".join(f"```tool\n{block}\n```" for block in blocks)
+
+
 def _name_brace(calls: Calls) -> str:
     return "\n".join(f"{name}{as_json(given)}" for name, given in calls)
 
@@ -135,5 +144,6 @@ DIALECTS: tuple[Dialect, ...] = (
     _bare("calling_tool", "Qwen3-30B-A3B", _calling_tool),
     _bare("functionary_v32", "Functionary v3.2, GLM-4-9B", _name_line),
     _bare("labelled_lines", "prompts that ask for YAML, small models of themselves", _labelled_lines),
+    _bare("labelled_block", "prompts of Continue", _labelled_block),
     _bare("name_brace", "Gemma 3, Groq Llama", _name_brace),
 )

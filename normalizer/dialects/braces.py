@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from llmcore.normalizer.bare.verdicts import rest_is_blank
 from llmcore.normalizer.bodies.brace_bodies import BraceForm, braced_call
 from llmcore.normalizer.bodies.json_bodies import swallow
+from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Braces as BraceText
 from llmcore.normalizer.core.layouts import Layout
@@ -28,6 +30,8 @@ _HEAD_LENGTH = 300
 
 
 def _brace_reader(form: BraceForm) -> Reader:
+    objects = cast("Callable[[Reading, int, int], Steps[bool]]", objects_reader(form.dialect, form.closers))
+
     def read(reading: Reading, at: int, body: int) -> Steps[bool]:
         src, reach = reading.src, body + _HEAD_LENGTH
         head = _HEAD.match(src.text, body, reach)
@@ -39,6 +43,8 @@ def _brace_reader(form: BraceForm) -> Reader:
             yield None
             head = _HEAD.match(src.text, body, reach)
         if head is None or head[1] in ("call:", ":"):
+            if head is not None and src.text.startswith("{", head.end()):  # a whole call object in the place of the name
+                return (yield from objects(reading, at, head.end()))
             return _nameless(reading, at, body)
         follows = src.text[head.end() : min(head.end() + 1, reach)]
         if follows and follows in "{(":

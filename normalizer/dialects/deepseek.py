@@ -11,7 +11,7 @@ from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import name_start, undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
-from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space
+from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_while
 from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS", "call_of_tokens"]
@@ -35,12 +35,22 @@ _DS_CLOSERS = (
 )
 _BLANKS = 16  # the most blanks between a name and the token behind it
 _DS_HEAD = 320  # characters that must hold the name and the arguments' brace
+_DS_BRACKETED = lazy_regex(r"\s{0,4}function<([^\s<>{}`]{1,256})>\s{0,16}(?:```[a-z]{0,12}\s{0,16})?(?=\{)")
+"""The name in angle brackets in the place of the separator (`function<f>`)."""
+_DS_BRACKETED_BEGUN = lazy_regex(
+    r"\s{0,4}(?:f(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?|function<[^\s<>{}`｜|]{0,256}(?:>\s{0,16}(?:`{1,2}|```[a-z]{0,12}\s{0,16})?)?)?\Z"
+)
 _DS_NAME_LINE = lazy_regex(r"\s*+([^\s<>{}`]++(?:[ \t]++[^\s<>{}`]++)*)\s*+(?:```[a-z]{0,12}+\s*+)?(?=\{)")
 
 
 def call_of_tokens(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read the name and the arguments behind the token that opens a call. The separator stands before or between them."""
     src = reading.src
+    yield from wait_while(src, _DS_BRACKETED_BEGUN, body)
+    if (named := _DS_BRACKETED.match(src.text, body)) is not None:
+        name, start, fenced = named[1], named.end(), "```" in named[0]
+        named = None  # a match keeps its text alive
+        return (yield from _deepseek_call(reading, at, name, start, "deepseek_v3", fenced=fenced))
     sep = yield from search(src, _DS_SEP, body, 24)
     if sep is None or sep.start() - body > reading.limits.name + 32 or "<" in src.text[body : sep.start()]:
         if sep is None and len(src.text) - body < reading.limits.name:

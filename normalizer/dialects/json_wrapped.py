@@ -51,6 +51,10 @@ def _write_keyed(calls: Calls) -> str:
     return f"<|tools_prefix|>{as_json([{name: given} for name, given in calls])}<|tools_suffix|>"
 
 
+def _write_repr(calls: Calls) -> str:
+    return f"<|tool_calls|>{[{'name': name, 'arguments': given} for name, given in calls]!r}"
+
+
 _KEYED_ARRAY: _Written = _write_keyed, arrays("<|tools_prefix|>", '{"$name": $args}', "<|tools_suffix|>")
 
 
@@ -188,6 +192,13 @@ DIALECTS: tuple[Dialect, ...] = (
         closers=("</TOOLCALL>",),
     ),
     _row("functools", "Phi-4-mini, Firefunction v2", ("functools",), _array("functools", ""), follows=_EITHER),
+    _row(
+        "sarashina",
+        "Sarashina 2.2",
+        ("<|tool_calls|>",),
+        (_write_repr, ()),
+        follows=_EITHER,
+    ),
     _row(
         "cohere_action",
         "Command R7B, Command A, Command 4",

@@ -10,6 +10,7 @@ import re
 import sys
 from dataclasses import dataclass
 
+from llmcore.normalizer.bodies.json_bodies import swallow
 from llmcore.normalizer.bodies.json_objects import objects_reader
 from llmcore.normalizer.bodies.sections import call_marker
 from llmcore.normalizer.bodies.tagged.children import takes_children
@@ -156,6 +157,9 @@ def _attributes(reading: Reading, at: int, name: str, start: int) -> Steps[bool]
     """Read `<tool_call>f key="v"</tool_call>`: attributes without their own tag."""
     src = reading.src
     head = yield from opening_tag(src, start, closer="</tool_call>")
+    if head is None and (alone := (yield from opening_tag(src, start))) is not None and alone[2]:  # `f key="v" /></tool_call>`
+        end, _, _ = yield from swallow(reading, alone[0], ("</tool_call>",), extra="")
+        head = end, alone[1], True
     if head is None and is_cut_tag(src, start, "</tool_call>"):
         reading.end(reading.begin(at, name, _ROW), len(src.text), None, src.text[start:], complete=False)
         return True

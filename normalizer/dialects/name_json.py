@@ -12,8 +12,8 @@ from llmcore.normalizer.core.layouts import Layout
 from llmcore.normalizer.core.names import name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
-from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
-from llmcore.normalizer.scanning.words import COLONS
+from llmcore.normalizer.scanning.source import Steps, match_within, name_then, search, skip_space, starts
+from llmcore.normalizer.scanning.words import COLONS, NAMING
 from llmcore.support.code.lazy_regex import lazy_regex
 
 __all__ = ["DIALECTS", "function_follows"]
@@ -23,10 +23,13 @@ _V11_TOKENS = ("[ARGS]", "[CALL_ID]", "[TOOL_CALLS]")
 _OBJECT_FOLLOWS, _NAME_FOLLOWED = starts("{"), starts(*_V11_TOKENS, "</s>")
 _V11_ID_LENGTH = 96
 _V11_ID = lazy_regex(r"\[CALL_ID\]\s*+([^\s\[\]{}]{0,64}+)\s*+")
-_FUNCTION_HEAD = lazy_regex(r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|[>=(])?\s*+(?=\{)")
-_FUNCTION_MAYBE = lazy_regex(r"[\s\"']*+[^\s<>={}(\"']{0,256}+[\s\"']*+(?:>|=|\(|>\s*+\()?\s*+\Z")
+_FUNCTION_HEAD = lazy_regex(
+    r"[\s\"']*+([^\s<>={}(\"']{1,256}+)[\s\"']*+(?:>\s*+\(|>\s*+\[([^\s\[\]{}<>]{1,64}+)\]|[>=(])?\s*+(?=\{)"
+)
+_FUNCTION_MAYBE = lazy_regex(r"[\s\"']*+[^\s<>={}(\"']{0,256}+[\s\"']*+(?:>|=|\(|>\s*+(?:\(|\[[^\s\[\]{}<>]{0,64}+\]?))?\s*+\Z")
 _SOLAR_FIELD = lazy_regex(r"<\|tool_call:(name|args|end|begin)\|>")
 _LAGUNA_HEAD = lazy_regex(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
+_NAMED_OBJECT = lazy_regex(rf"""\{{\s*["'](?:{"|".join(NAMING)})["']\s*:\s*["']([^"']{{1,256}})["']""")
 _COLON = "".join(COLONS)
 _FLOWER_HEAD = lazy_regex(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
 _FLOWER_MAYBE = lazy_regex(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")
@@ -120,11 +123,11 @@ def _functionary(reading: Reading, at: int, body: int) -> Steps[bool]:
     head = _FUNCTION_HEAD.match(reading.src.text, body, body + _HEAD)
     if head is None:
         return False
-    name, start = head[1], head.end()
+    name, identity, start = head[1], head[2] or "", head.end()
     head = None  # a match keeps its text alive
     opened = "(" in reading.src.text[body:start]
     closers, levels = (")</function>", ")", "</function>") if opened else ("</function>",), (("</function>",),)
-    return (yield from named_call(reading, at, name, start, "functionary_v31", closers, levels=levels))
+    return (yield from named_call(reading, at, name, start, "functionary_v31", closers, id=identity, levels=levels))
 
 
 def function_follows(text: str, at: int, final: bool) -> bool | None:
@@ -153,8 +156,13 @@ def _laguna(reading: Reading, at: int, body: int) -> Steps[bool]:
     head = _LAGUNA_HEAD.match(reading.src.text, body)
     if head is None:
         return False
-    name = head[1].rstrip(":") or head[1]
-    return (yield from named_call(reading, at, name, head.end(), "laguna_name_line", ("</tool_call>",)))
+    name, start = head[1].rstrip(":") or head[1], head.end()
+    head = None  # a match keeps its text alive
+    if reading.tools is not None and peel(name, reading.tools) is None:
+        inner = yield from match_within(reading.src, _NAMED_OBJECT, start, _HEAD)
+        if inner is not None and peel(inner[1], reading.tools) is not None:  # words before a call object
+            return False
+    return (yield from named_call(reading, at, name, start, "laguna_name_line", ("</tool_call>",)))
 
 
 def _qwen_agent(reading: Reading, at: int, body: int) -> Steps[bool]:

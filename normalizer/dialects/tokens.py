@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from typing import cast
 
+from llmcore.normalizer.bare.verdicts import rest_is_blank
+from llmcore.normalizer.bodies.json_bodies import body_extent
 from llmcore.normalizer.bodies.sections import closer_after_markup
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
@@ -108,9 +110,12 @@ def _tools(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read the wrapper of the prompt's list of tools, which is content.
 
     Models that learnt from such prompts also write calls in it, and llama.cpp reads them. If it holds only calls of known
-    tools, they are guesses.
+    tools, they are guesses. One call that is all of the message is certain.
     """
-    match = yield from search(reading.src, _TOOLS_END, body, len("</tools>"))
+    start = yield from skip_space(reading.src, body)
+    if reading.src.text.startswith("{", start):  # a string of the object may hold the closer
+        start = (yield from body_extent(reading, start, ())).end
+    match = yield from search(reading.src, _TOOLS_END, start, len("</tools>"))
     if match is None:
         return False
     stop, end, match = match.start(), match.end(), None  # a match keeps its text alive
@@ -119,7 +124,9 @@ def _tools(reading: Reading, at: int, body: int) -> Steps[bool]:
     if inner.drafts and not inner.has_content and all(is_known(draft.name, reading.tools) for draft in inner.drafts):
         verdict = reading.verdict_at(at, "tag")
         if not verdict.shown and verdict.quotation is None:
-            reading.set_verdict(replace(verdict.decided(), doubt="in_list_of_tools"))
+            is_all = len(inner.drafts) == 1 and reading.opens_message(at) and (yield from rest_is_blank(reading, end))
+            if not is_all:
+                reading.set_verdict(replace(verdict.decided(), doubt="in_list_of_tools"))
             reading.adopt(inner, at, end)
             return True
         reading.miss(at, end, inner.drafts[0].name, verdict.shown or "quoted")

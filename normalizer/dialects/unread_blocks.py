@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from llmcore.normalizer.bare.verdicts import leads_in
 from llmcore.normalizer.bodies.tagged.cdata import CDATA, joined_literals
+from llmcore.normalizer.bodies.tagged.parameters import only_parameter
+from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.names import is_known
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
@@ -22,6 +24,7 @@ _REACH = 400
 _NEAR = 1024  # characters that must hold the closer
 _PAIRS = (("<tool_call>", "</tool_call>"), ("<function_call>", "</function_call>"), ("<TOOLCALL>", "</TOOLCALL>"))
 _NAME = lazy_regex(r"\s*+([^\s<>{}()\[\]\"'=:,]{1,256}+)(?=\s)")
+_SHORTHAND = lazy_regex(r"\s*+([^\s<>{}()\[\]\"'=:,]{1,256}+)>\s*+([^<>{}\[\]\n]{1,512}?)\s*+")
 _ATTRIBUTE = lazy_regex(r"\s*+[\w.-]{1,64}\s*=")
 _BRACKETS = ("[", "{", *OWN_SIGNS)
 _OPENER = lazy_regex("<(?=[A-Za-z|｜])")
@@ -46,6 +49,8 @@ def _unread(opener: str, closer: str) -> Reader:
             if nested.drafts and not nested.has_content:
                 reading.adopt(nested, at, end)
                 return True
+        if _enter_shorthand(reading, at, inner, end) or _enter_behind_words(reading, at, body, stop, end):
+            return True
         named = _NAME.match(inner)
         if named is not None and is_known(named[1], reading.tools) and _ATTRIBUTE.match(inner, named.end()) is not None:
             reading.miss(at, end, named[1], "unknown_parameter")
@@ -58,6 +63,35 @@ def _unread(opener: str, closer: str) -> Reader:
         return False
 
     return read
+
+
+def _enter_shorthand(reading: Reading, at: int, inner: str, end: int) -> bool:
+    """Enter `<tool_call>f>A-7</tool_call>` as a guess: the value of the tool's one required parameter. Returns whether it did."""
+    found = _SHORTHAND.fullmatch(inner)
+    tool = reading.tool(found[1]) if found is not None and is_known(found[1], reading.tools) else None
+    if found is None or tool is None or len(tool.required) != 1:
+        return False
+    (key,) = tool.required
+    value, repairs = typed_by(found[2], tool.types(key), path=key, limits=reading.limits)
+    repairs = [*repairs, only_parameter(key, inner, value)]
+    reading.end(reading.begin(at, found[1], "hermes"), end, {key: value}, found[2], repairs=repairs)
+    return True
+
+
+def _enter_behind_words(reading: Reading, at: int, body: int, stop: int, end: int) -> bool:
+    """Enter the call object of a known tool that words precede in the element. The words are content. Returns whether it did."""
+    text = reading.src.text
+    brace = text.find("{", body, body + _REACH)
+    if brace < 0 or not text[body:brace].strip():
+        return False
+    inner = reading.nest(text[brace:stop])
+    if not inner.drafts or inner.has_content or not all(is_known(draft.name, reading.tools) for draft in inner.drafts):
+        return False
+    reading.text(at)
+    reading.markup(body)
+    reading.text(brace)
+    reading.adopt(inner, brace, end, "hermes")
+    return True
 
 
 def _may_be_another(text: str, body: int) -> bool:

@@ -74,7 +74,7 @@ class Signs:
             "]": rf"\](?={_begun(table.beginnings, ']')})",
             **{one: rf"{one}(?={_begun(table.beginnings, one)})" for one in OWN_SIGNS},
             "=": "=(?<=to=)",
-            ":": ":(?<=(?:ool|ame|ion|all|lls):)",
+            ":": ":(?<=(?:ool|ame|ion|all|lls|AME):)",
         }
         self.any = lazy_regex("|".join(signs.values()))
         self.any_headed = lazy_regex("|".join({**signs, "{": r"\{"}.values()))

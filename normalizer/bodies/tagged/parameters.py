@@ -21,7 +21,7 @@ from llmcore.normalizer.bodies.tagged.cdata import literal_joined
 from llmcore.normalizer.bodies.tagged.entities import decoded
 from llmcore.normalizer.bodies.tagged.entries import Entries, is_whole_call
 from llmcore.normalizer.bodies.tagged.raw_values import RawValue, read_raw_value, trimmed
-from llmcore.normalizer.bodies.tagged.tag_attributes import VALUES, open_attribute
+from llmcore.normalizer.bodies.tagged.tag_attributes import CURLY, VALUES, open_attribute
 from llmcore.normalizer.calls.nested_values import inner_names, parameter_value
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.damage.markup_remains import HOLDS_CLOSER
@@ -68,7 +68,7 @@ _UNSEALED = frozenset(("closer_missing", "literal_open", "text_dropped"))
 
 
 def _unquoted(key: str) -> str:
-    return key.strip().strip("\"'").strip()
+    return key.strip().strip(f"\"'{CURLY}").strip()
 
 
 class Peeled(NamedTuple):
@@ -194,6 +194,8 @@ def read_parameters(
             break
         found.first = item.start() if found.first < 0 else found.first
         start, key, declared = item.end(), grammar.key(item["key"] or ""), _declared(item, grammar)
+        if (item["key"] or "").startswith(tuple(CURLY)):
+            found.repairs.append(Repair(kind="smart_quotes", path=key, before=item["key"], after=key))
         given_here = item["given"] if "given" in (groups := item.re.groupindex) else None
         if "surplus" in groups and item["surplus"]:
             found.repairs.append(_surplus(item["surplus"]))

@@ -9,7 +9,7 @@ from llmcore.normalizer.bodies.tagged.entities import decoded
 from llmcore.normalizer.scanning.source import Source, Steps
 from llmcore.support.code.lazy_regex import lazy_regex
 
-__all__ = ["ATTRIBUTE", "LONGEST_TAG", "NAMES", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
+__all__ = ["ATTRIBUTE", "CURLY", "LONGEST_TAG", "NAMES", "VALUES", "Attributes", "is_cut_tag", "open_attribute", "opening_tag"]
 
 NAMES = ("name", "key", "param", "parameter", "arg")
 """Attributes that hold the name of an argument."""
@@ -17,6 +17,7 @@ _ABOUT = frozenset((*NAMES, "type", "string", "id", "index"))
 VALUES = ("value", "content", "text", "val")
 """Attributes that hold a value."""
 
+CURLY = "“”„‘’"  # noqa: RUF001 # typographic quotation marks are intended
 ATTRIBUTE = lazy_regex(
     r"""(?P<key>[A-Za-z_][A-Za-z0-9_:.-]{0,63})[\sĠ]*+=[\sĠ]*+(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)'|(?P<nq>[^\s"'<>/]++))"""
 )
@@ -48,6 +49,11 @@ class Attributes(dict[str, str]):
             self[key] = text
 
 
+def _uncurled(text: str | None) -> str | None:
+    """The text without the typographic quotation marks around it."""
+    return text if text is None else text.strip(CURLY)
+
+
 def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Attributes, bool] | None]:
     """(where it ends, its attributes, whether it is an empty element) of an opening tag whose name ends at `at`.
 
@@ -61,7 +67,10 @@ def opening_tag(src: Source, at: int, closer: str = ">") -> Steps[tuple[int, Att
     inside = rest[0].removesuffix(closer)
     attributes = Attributes(
         (
-            (found["key"], decoded(next(value for value in (found["dq"], found["sq"], found["nq"]) if value is not None)))
+            (
+                found["key"],
+                decoded(next(text for text in (found["dq"], found["sq"], _uncurled(found["nq"])) if text is not None)),
+            )
             for found in ATTRIBUTE.finditer(inside)
         ),
         ATTRIBUTE.sub("", inside).strip(" \t\r\n/ĠĊ"),

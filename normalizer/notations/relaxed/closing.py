@@ -9,6 +9,8 @@ from llmcore.normalizer.notations.relaxed.strings import QUOTES, starts_member
 
 __all__ = ["assign_value", "close_all", "close_frame", "separator"]
 
+_GAP = 64  # white space between two records without a comma
+
 
 def assign_value(state: State, frame: Frame, value: Any) -> None:
     if frame.key is None:
@@ -35,7 +37,8 @@ def separator(state: State, frame: Frame) -> None:
     elif character in BRACKETS:
         close_frame(state, frame, character)
     elif _comma_is_missing(state, frame):
-        state.record("missing_comma", "", ",", "guess")
+        between_records = len(state.frames) == 1 and character == "{" and text[max(0, pos - _GAP) : pos].rstrip().endswith("}")
+        state.record("missing_comma", "", ",", "lossless" if between_records else "guess")
         frame.after_value, frame.key = False, None
         frame.commas += 1
     else:
