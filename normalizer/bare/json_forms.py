@@ -83,6 +83,8 @@ _HEAD = 160  # characters that must hold the first key
 _CALLING_CLOSED = lazy_regex(r"\)\s*\]?\Z")  # closed by the brackets around it, without its own brace
 _CALLING_CUT = lazy_regex(r"\)\s*\]\s*(?:\n|\Z)")
 _CALLS_BEGUN = lazy_regex(r""""(?:toolCalls|tool_calls|tool_uses|function_calls|calls)"\s*+:\s*+(?:\[[\s{]*+)?\Z""")
+_ARGUMENTS_BEGIN = lazy_regex(r"""\{\s*+(?:["']|\Z|[\w.-]{1,64}+\s*+:)""")
+"""The brace of arguments whose text ends within them: a quotation mark or a key follows, or nothing."""
 _LINE = 256  # characters before an id that are searched for the end of a sentence
 _RAW_QUOTES = ('<|"|>', "<escape>")
 
@@ -104,7 +106,7 @@ def named_brace(
     if begin < reading.done:
         return at + 1
     body = yield from body_extent(reading, at, STRAY_CLOSERS)
-    if body.cut and reading.src.text[at + 1 :].lstrip()[:1] not in ('"', "'", ""):
+    if body.cut and _ARGUMENTS_BEGIN.match(reading.src.text, at) is None:
         reading.backtrack_budget.never_closed()
         return at + 1
     end, closed, extra = yield from swallow(reading, body.end, STRAY_CLOSERS)

@@ -37,6 +37,8 @@ _FIRST = lazy_regex(rf"""{_COMMENTS}(?:(?:{_PLAIN}|{_QUOTED}["'][ \t]{{0,16}}):|
 _FIRST_BEGUN = lazy_regex(rf"""{_COMMENTS}(?:\#[^\n]{{0,200}}|-{{1,3}}[ \t]{{0,8}}|{_QUOTED}["']?[ \t]{{0,16}}|{_PLAIN})?\Z""")
 _SPACE = re.compile(r"[ \t]*")
 _BLOCK = lazy_regex(r"(?:.*:|\s*-)[ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?\Z")
+_QUOTED = lazy_regex(r"""[^\n"']*(?::|-)[ \t]+(["'])(?!.*\1[ \t]*\r?\Z)""")
+"""A line whose value begins with a quotation mark that does not close on it."""
 _NEXT = lazy_regex(r"""["']?[^\s:"'<>][^\n:"'<>]{0,127}+["']?+[ \t]*+:|</|#""")
 _LONE_CLOSER = lazy_regex(r"</(?P<tag>[\w:.-]{1,64})\s{0,4}>[ \t\r]*\Z")
 _OPENED = lazy_regex(r"<([\w:.-]{1,64})")
@@ -45,12 +47,16 @@ _OPENER = lazy_regex(r"<(?P<tag>[^\s<>/]{1,256})(?:>|(?=[\s/]))")
 
 @dataclass(slots=True)
 class LinesEnd:
-    """The lines end at `stop`, their closer at `end`. `closed`: there was a closer. `cut`: the text ended."""
+    """The lines end at `stop`, their closer at `end`.
+
+    `closed`: there was a closer. `cut`: the text ended. `quoted`: it ended behind a quotation mark that is still open.
+    """
 
     stop: int
     end: int
     closed: bool = True
     cut: bool = False
+    quoted: bool = False
 
 
 def yaml_begins_lines(text: str, at: int, final: bool) -> bool | None:
@@ -86,21 +92,26 @@ def end_of_lines(reading: Reading, body: int, closer: Sought, at_start: Sought, 
         if newline >= 0:
             line = sought = newline + 1
         elif src.final:
-            return LinesEnd(*lines.skipped) if lines.skipped else LinesEnd(stop, stop, closed=False, cut=True)
+            return (
+                LinesEnd(*lines.skipped)
+                if lines.skipped
+                else LinesEnd(stop, stop, closed=False, cut=True, quoted=bool(lines.quoted))
+            )
         else:
             sought = stop
             yield None
 
 
 class _Lines:
-    """The state of the lines that were read. `skipped` is the first closer in a block."""
+    """The state of the lines that were read. `skipped` is the first closer in a block. `quoted`: the open quotation mark."""
 
-    __slots__ = ("_at_start", "_block", "_closer", "_opens", "skipped")
+    __slots__ = ("_at_start", "_block", "_closer", "_opens", "quoted", "skipped")
 
     def __init__(self, closer: Sought, at_start: Sought, opens: Callable[[str], bool]) -> None:
         self._closer, self._at_start, self._opens = closer, at_start, opens
         self._block = -1  # the indentation of the open block's key, -1 if none is open
         self.skipped: tuple[int, int] | None = None
+        self.quoted = ""
 
     def ends_in_line(self, text: str, line: int, stop: int, *, whole: bool) -> LinesEnd | None:
         """The end, if the lines end in the line `line:stop`. If that line is incomplete, only a tag at its start counts."""
@@ -118,7 +129,7 @@ class _Lines:
         if self.skipped is not None and whole and _NEXT.match(text, start, stop) is None:
             return LinesEnd(*self.skipped)
         opener = _OPENER.match(text, start, min(stop, start + _TAG))
-        if opener is not None and self._opens(opener["tag"]):
+        if opener is not None and not self.quoted and self._opens(opener["tag"]):
             return LinesEnd(start, start, closed=False) if self.skipped is None else LinesEnd(*self.skipped)
         return self._inside(text, line, start, stop) if whole else None
 
@@ -129,6 +140,10 @@ class _Lines:
             if not (text.count('"', start, found.start()) % 2 and '"' in text[found.end() : stop]):
                 return LinesEnd(*found.span())
             found = self._closer.search(text, found.end(), stop)
+        if self.quoted:
+            self.quoted = self.quoted if text.count(self.quoted, start, stop) % 2 == 0 else ""
+        elif (quoted := _QUOTED.match(text, line, stop)) is not None:
+            self.quoted = quoted[1] if text.count(quoted[1], start, stop) % 2 else ""
         self._block = start - line if _BLOCK.match(text, line, stop) is not None else -1
         return None
 

@@ -262,6 +262,7 @@ class Reading(Record):
             self.take("content", end)
             return
         found = repairs or []
+        complete = complete and all(repair.safety != "truncated" for repair in found)
         again = None if sealed else find_restart(self, draft, end, arguments, raw, complete, found, closed_to)
         if again is not None and again.within:
             complete, found = False, [*found, _CUT_THERE]
@@ -453,9 +454,12 @@ class Reading(Record):
         """Whether the model was asked for an object instead of a call: the envelope, or a forced tool's arguments."""
         return self.forced_tool is not None or ENVELOPE in self.counted
 
-    def set_counted(self, counted: frozenset[str], bare: bool) -> None:
-        """Set the dialects that are calls in the answer of a framed reply. `bare`: one of them has no marker."""
-        self.counted, self.counts_bare = counted, bare
+    def set_counted(self, counted: frozenset[str], bare: bool, others: bool) -> None:
+        """Set the dialects that are calls in the answer of a framed reply.
+
+        `bare`: one of them has no marker. `others`: one of them has no frames.
+        """
+        self.counted, self.counts_bare, self.counts_others = counted, bare, others
 
     def set_own_dialects(self, own: frozenset[str] | None) -> None:
         """Set the model's own dialects."""

@@ -65,6 +65,8 @@ class Record(Places):
     """The dialects whose calls count where the reply `answers`."""
     counts_bare = False
     """Whether one of the `counted` dialects is a form without a marker."""
+    counts_others = False
+    """Whether one of the `counted` dialects has no frames of its own."""
     invented = False
     """Whether a result follows a call. The model invented that result, so later calls are guesses."""
     turned = False
@@ -259,6 +261,11 @@ class Record(Places):
         self.answer_follows()
         self.invented = True
         self.takes_calls = self.frames_call = self.answers = False
+
+    @property
+    def framed(self) -> bool:
+        """Whether a frame has begun or ended in the reply."""
+        return self._framed
 
     def frame(self, *, calls: bool = False) -> None:
         """Record that a frame begins or ends here. From now on, frames decide which parts of the reply are calls.

@@ -17,7 +17,7 @@ from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
-from llmcore.normalizer.dialects.reasoning import closed_block
+from llmcore.normalizer.dialects.reasoning import closed_block, flow
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one
 from llmcore.support.code.lazy_regex import lazy_regex
@@ -35,6 +35,7 @@ _FRAMES = ("think", "response", "tools", "message", "call", "argument")
 _WORD = lazy_regex(r"\s*([a-z]+)")
 _ATTRIBUTE = lazy_regex(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
 _THINK_END = lazy_regex(r"<\|close\|>\s{0,16}think\s{0,16}<\|sep\|>")
+_RESPONSE_END = lazy_regex(r"<\|close\|>\s{0,16}response\s{0,16}<\|sep\|>")
 _SEP = "<|sep|>"
 _GAP = r"\s{0,16}"
 _ARGUMENT = (
@@ -91,6 +92,8 @@ def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
     if frame == "think":
         closer = yield from closed_block(reading, "reasoning", _THINK_END, overlap=_OVERLAP)
         reading.markup(closer.end() if closer else len(reading.src.text))
+    elif frame == "response" and not reading.counts_others:  # what closes is the answer, whatever it looks like
+        yield from flow(reading, "content", _RESPONSE_END, overlap=_OVERLAP)
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from llmcore.normalizer.bodies.sections import as_text, empty_call
 from llmcore.normalizer.bodies.tagged.elements import ElementCall, read_element_arguments
@@ -112,14 +113,15 @@ def _function(reading: Reading, at: int, body: int) -> Steps[bool]:
     name = head[1].strip().strip("\"'")
     before = reading.src.text[max(0, at - 40) : at].rstrip()
     dialect = "seed_oss" if before.endswith("<seed:tool_call>") else "qwen3_coder"
-    end = head.end()
+    end, bracket = head.end(), head[2]
+    lost = [] if bracket == ">" else [Repair(kind="missing_delimiter", before=reading.src.text[at:end].strip(), after=">")]
     if head[2] == ">" and name.endswith("/"):  # the tag is all of the call
         name = name[:-1].rstrip().strip("\"'")
         return is_known(name, reading.tools) and empty_call(reading, at, end, name, dialect)
     head = None  # a match keeps its text alive
     if (yield from wait_until_known(reading.src, _attributes_follow, end)):
-        return (yield from read_element_arguments(reading, ElementCall(at, name, dialect, "function"), end))
-    return (yield from _read(reading, at, name, end, dialect))
+        return (yield from read_element_arguments(reading, ElementCall(at, name, dialect, "function", repairs=lost), end))
+    return (yield from _read(reading, at, name, end, dialect, lost))
 
 
 _WITH_ATTRIBUTES = lazy_regex(r"\s*+<param(?:eter)?\s+[A-Za-z]")
@@ -133,13 +135,14 @@ def _attributes_follow(text: str, at: int, final: bool) -> bool | None:
     return None if not final and _WITH_ATTRIBUTES_BEGUN.match(text, at) is not None else False
 
 
-def _read(reading: Reading, at: int, name: str, body: int, dialect: str) -> Steps[bool]:
-    """Read the parameters behind `body` of the call that begins at `at`."""
+def _read(reading: Reading, at: int, name: str, body: int, dialect: str, repairs: Sequence[Repair] = ()) -> Steps[bool]:
+    """Read the parameters behind `body` of the call that begins at `at`. `repairs` are those of its opener."""
     key = yield from _first_key(reading, body)
     tool = reading.tool(name)
     named = key != "" and tool is not None and key in tool.properties
     draft = reading.begin(at, name, dialect)
     found = yield from read_parameters(reading, draft, body, _KEY_AND_VALUE if named else _GRAMMAR)
+    found.repairs[:0] = repairs
     return finish_parameters(reading, draft, body, found)
 
 

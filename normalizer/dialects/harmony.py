@@ -33,7 +33,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
 from llmcore.normalizer.dialects.reasoning import closed_block
 from llmcore.normalizer.scanning.sought import tags
-from llmcore.normalizer.scanning.source import Steps, search, skip_space, starts, wait_for, wait_until_known, wait_while
+from llmcore.normalizer.scanning.source import Steps, past, search, skip_space, starts, wait_for, wait_until_known, wait_while
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
@@ -49,9 +49,19 @@ _END = lazy_regex("|".join(map(re.escape, _STOPS)))
 _END_OR_START = lazy_regex("|".join(map(re.escape, (*_STOPS, "<|start|>"))))
 
 _TOKEN = lazy_regex("|".join(map(re.escape, _TOKENS)))
+_CHANNEL_OF_HEADER = r"<\|channel\|>\s*(?:analysis|commentary|final)\b[^<]{0,300}"
+_HEADER_BEGINS = lazy_regex(
+    rf"\s*(?:assistant\b\s*)?(?:to=[^\s<]{{1,256}}\s*)?(?:<\|start\|>[^<]{{0,300}}(?:{_CHANNEL_OF_HEADER})?|{_CHANNEL_OF_HEADER})"
+    r"(?:<\|constrain\|>[^<]{0,64})?<\|message\|>"
+)
+"""A whole header: a role or a known channel, and the token before a body."""
+_HEADER_BEGUN = lazy_regex(
+    r"\s*(?:assistant\b\s*)?(?:to=[^\s<]{0,256}\s*)?(?:<(?:\|(?:start|channel|constrain|message)\|>[^<]{0,300}|\|?[a-z]{0,9}\|?\Z))*\Z"
+)
 _ROLE = lazy_regex(r"<\|start\|>\s*([^\s<]*)")
 _CHANNEL = lazy_regex(r"<\|channel\|>\s*([A-Za-z_]*)")
 _RECIPIENT = lazy_regex(r"(?:^|[\s>])to=([^\s<]+)")
+_SPACE = lazy_regex(r"\s*+")
 _BEFORE = lazy_regex(r"(?:\A|(?<=\s))(?:assistant\b\s*)?(?:to=[^\s<]{1,256}\s*)?\Z")
 
 _PEOPLE = frozenset({"user", "assistant", "commentary", "all", "system", "developer"})
@@ -153,7 +163,11 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
     bare = reading.src.text.startswith(_MESSAGE, at)
     end = body if bare else (yield from _message_at(reading, body))
     if end is None:
+        if _begins_message(reading, at) and (yield from search(reading.src, _END, body, _OVERLAP)) is not None:
+            return (yield from _unreadable(reading, at, body))
         return False
+    if reading.answers and not bare and end >= 0 and _HEADER_BEGINS.match(reading.src.text, at) is None:
+        return False  # inside a message
     if end < 0:
         return _cut_header(reading, at)
     begin = _begin_of(reading, at)
@@ -190,6 +204,52 @@ def _close(reading: Reading, stop: re.Match[str] | None) -> bool:
     return True
 
 
+def _stop_counts(text: str, stop: re.Match[str], final: bool) -> bool | None:
+    """Whether a token inside a message ends it: a header follows, or the reply ends. None if more text decides."""
+    begin = stop.start() if stop[0] in _TOKENS else stop.end()
+    if _HEADER_BEGINS.match(text, begin) is not None:
+        return True
+    behind = _END.match(text, past(_SPACE, text, begin)) if begin == stop.end() else None
+    if behind is not None:  # several end tokens
+        return _stop_counts(text, behind, final)
+    if _HEADER_BEGUN.match(text, begin) is None:
+        return False
+    return True if final else None
+
+
+def _stop_in_message(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """Read an end token inside a message, where no header follows and the reply goes on: it is text."""
+    if not reading.framed:
+        return False
+    while (stop := _END.match(reading.src.text, at)) is not None:
+        counts = _stop_counts(reading.src.text, stop, reading.src.final)
+        stop = None  # a match keeps its text alive
+        if counts is not None:
+            break
+        yield None
+    else:
+        return False
+    if not counts:
+        reading.text(body)
+    return not counts
+
+
+def _unreadable(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """Read a message whose header cannot be read: its tokens are markup, and its words are reasoning."""
+    reading.text(at)
+    reading.markup(body)
+    reading.frame()
+    stop = yield from closed_block(reading, "reasoning", _END, counts=_stop_counts)
+    return _close(reading, stop)
+
+
+def _begins_message(reading: Reading, at: int) -> bool:
+    """Whether a message may begin at `at`: nothing but markup stands before it, or an end token does."""
+    if not reading.blank_before(at):
+        return False
+    return reading.opens_message(at) or reading.src.text[:at].rstrip().endswith(_STOPS)
+
+
 def _result(reading: Reading, header: _Header) -> Steps[bool]:
     """Read a tool's result that the model invented or repeated: markup. Calls after it are guesses."""
     stop = yield from search(reading.src, _END_OR_START, header.end, _OVERLAP)
@@ -201,14 +261,15 @@ def _result(reading: Reading, header: _Header) -> Steps[bool]:
 
 def _thought(reading: Reading, header: _Header) -> Steps[bool]:
     _open(reading, header)
-    stop = yield from closed_block(reading, "reasoning", _END if header.recipient == "self" else _END_OR_START)
+    stops = _END if header.recipient == "self" else _END_OR_START
+    stop = yield from closed_block(reading, "reasoning", stops, counts=_stop_counts)
     return _close(reading, stop)
 
 
 def _user_message(reading: Reading, header: _Header) -> Steps[bool]:
     """Read a message to the user in Muse's framing. A block or header inside it is a quotation."""
     _open(reading, header)
-    stop = yield from closed_block(reading, "content", _END)
+    stop = yield from closed_block(reading, "content", _END, counts=_stop_counts)
     return _close(reading, stop)
 
 
@@ -348,6 +409,7 @@ DIALECTS: tuple[Dialect, ...] = (
         (
             Marker(_message, (*_TOKENS, _MESSAGE), frames=True),
             Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
+            Marker(_stop_in_message, _STOPS, order=8),
         ),
         also=(_write_whole_header,),
         whole=tuple(

@@ -44,8 +44,8 @@ def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     key = rf"(?P<key>(?:(?!<(?:/?{pre}arg_|/?{pre}{call}|/think>))[^\n]){{0,256}}?)"
     opener = rf"<{pre}arg_key{post}>{gap}+{key}{gap}</{pre}arg_key{post}>(?P<surplus>{gap}</{pre}arg_key{post}>)?"
     typed = rf"(?:{gap}<{pre}arg_type{post}>{gap}(?P<declared>\w{{0,16}}){gap}</{pre}arg_type{post}>)?"
-    valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?=[\s:]{{0,16}}[^\s:<])))"
-    plain = re.sub(r"\?P<(?:key|surplus|declared)>", "?:", valued)
+    valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?P<unopened>)(?=[\s:]{{0,16}}[^\s:<])))"
+    plain = re.sub(r"\?P<(?:key|surplus|declared|unopened)>", "?:", valued)
     end = rf"(?P<end></{pre}{call}{post}>)"
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
     named = rf"{gap}[^\s<>{{}}()]{{1,256}}{gap}(?:<tool_sep{post}>{gap})?"

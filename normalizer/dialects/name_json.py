@@ -15,6 +15,7 @@ from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within, name_then, search, skip_space, starts
 from llmcore.normalizer.scanning.words import COLONS, NAMING
 from llmcore.support.code.lazy_regex import lazy_regex
+from llmcore.types.envelope import Repair
 
 __all__ = ["DIALECTS", "function_follows"]
 
@@ -125,9 +126,11 @@ def _functionary(reading: Reading, at: int, body: int) -> Steps[bool]:
         return False
     name, identity, start = head[1], head[2] or "", head.end()
     head = None  # a match keeps its text alive
-    opened = "(" in reading.src.text[body:start]
+    written = reading.src.text[body:start]
+    opened = "(" in written
+    lost = () if ">" in written else (Repair(kind="missing_delimiter", before=written, after=">"),)
     closers, levels = (")</function>", ")", "</function>") if opened else ("</function>",), (("</function>",),)
-    return (yield from named_call(reading, at, name, start, "functionary_v31", closers, id=identity, levels=levels))
+    return (yield from named_call(reading, at, name, start, "functionary_v31", closers, id=identity, repairs=lost, levels=levels))
 
 
 def function_follows(text: str, at: int, final: bool) -> bool | None:

@@ -10,6 +10,7 @@ docs/dialects.md lists the formats.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from llmcore.normalizer.core.reading import Reading
@@ -115,27 +116,46 @@ def _first_marker(reading: Reading, start: int) -> tuple[int, bool]:
 
 
 def closed_block(
-    reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP
+    reading: Reading,
+    kind: SegmentKind,
+    stop: re.Pattern[str],
+    *,
+    overlap: int = _OVERLAP,
+    counts: Callable[[str, re.Match[str], bool], bool | None] = lambda text, match, final: True,
 ) -> Steps[re.Match[str] | None]:
     """Classify text from `reading.done` on as `kind` until `stop` matches or the text ends.
 
     Returns the match, which is not classified. Nothing inside is a call: such framings give a call its own header.
+    `counts(text, match, final)`: whether a match ends the block. None if more text decides. If none counts, the first one does.
     """
     src = reading.src
     yield from wait_for(src, reading.done, 1)
     if src.text.startswith("\n", reading.done):
         reading.markup(reading.done + 1)
-    start = reading.done
+    start, passed = reading.done, -1
     skim = _skim(reading, kind)
     while True:
         match = stop.search(src.text, start)
+        if match is None and src.final and passed >= 0:  # none counts: the first one does
+            match = stop.match(src.text, passed)
+        elif match is not None and not (verdict := counts(src.text, match, src.final)):
+            if verdict is None:
+                start = match.start()
+            else:
+                passed, start = match.start() if passed < 0 else passed, match.end()
+            match = None  # a match keeps its text alive
+            if reading.listening:
+                _take_decided(reading, kind, start if passed < 0 else passed)
+            if verdict is None:
+                yield None
+            continue
         if match is not None or src.final:
             _take_trimmed(reading, kind, match.start() if match else len(src.text))
             return match
         start = _sign_at(src.text, max(start, len(src.text) - overlap))
         if reading.listening:
-            _take_decided(reading, kind, start)
-        yield skim if reading.listening and start == len(src.text) else None
+            _take_decided(reading, kind, start if passed < 0 else passed)
+        yield skim if reading.listening and passed < 0 and start == len(src.text) else None
 
 
 def _take(reading: Reading, kind: SegmentKind, end: int) -> None:

@@ -88,8 +88,8 @@ def closed_over(names: frozenset[str]) -> frozenset[str]:
     return names.union(*(dialect(name).read_by for name in names))
 
 
-def counted_in_frames(named: frozenset[str] | None, taught: str | None) -> tuple[frozenset[str], bool]:
-    """(dialects that are calls in the answer of a framed reply, whether one of them is bare).
+def counted_in_frames(named: frozenset[str] | None, taught: str | None) -> tuple[frozenset[str], bool, bool]:
+    """(dialects that are calls in the answer of a framed reply, whether one of them is bare, whether not all have frames).
 
     They are the frames' own dialects, and those that the caller named or the prompt taught. The envelope does not count as
     bare, because its keys identify it.
@@ -97,7 +97,7 @@ def counted_in_frames(named: frozenset[str] | None, taught: str | None) -> tuple
     chosen = (named or frozenset()).union(() if taught is None else (taught,))
     own = frozenset(name for name, row in DIALECTS.items() if row.frames)
     counted = own.union(chosen, *(DIALECTS[name].read_by for name in chosen))
-    return counted, any(is_bare(name) for name in chosen - {ENVELOPE})
+    return counted, any(is_bare(name) for name in chosen - {ENVELOPE}), counted != own
 
 
 @lru_cache(maxsize=64)  # a program uses few subsets

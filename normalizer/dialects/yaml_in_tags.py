@@ -80,7 +80,7 @@ def _in_tool_tag(reading: Reading, at: int, body: int) -> Steps[bool]:
     arguments, repairs = typed_pairs(read.pairs, tool, limits=reading.limits)
     if "\n" not in src.text[body : found.stop]:  # it may be text with a colon
         repairs.append(Repair(kind="one_line", safety="guess"))
-    whole = read.whole and not unfinished and not inside
+    whole = read.whole and not unfinished and not inside and not found.quoted
     complete = found.closed or is_whole_call(reading, tool, arguments, last_closed=whole, cut=found.cut)
     if not found.closed:
         repairs.append(_closer_missing(found, complete))

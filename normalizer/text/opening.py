@@ -96,3 +96,5 @@ def _stripped_harmony(reading: Reading, start: int) -> Steps[None]:
     reading.take("reasoning", match.start())
     reading.markup(match.end())
     reading.close_reasoning()
+    if match[0] == "assistantfinal":
+        reading.frame()

@@ -10,7 +10,7 @@ the last one stopped.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -194,11 +194,8 @@ def read_parameters(
             break
         found.first = item.start() if found.first < 0 else found.first
         start, key, declared = item.end(), grammar.key(item["key"] or ""), _declared(item, grammar)
-        if (item["key"] or "").startswith(tuple(CURLY)):
-            found.repairs.append(Repair(kind="smart_quotes", path=key, before=item["key"], after=key))
+        found.repairs.extend(_opener_repairs(item, key))
         given_here = item["given"] if "given" in (groups := item.re.groupindex) else None
-        if "surplus" in groups and item["surplus"]:
-            found.repairs.append(_surplus(item["surplus"]))
         if given_here or ("empty" in groups and item["empty"]):
             text = decoded(given_here[1:-1]) if given_here else _value_in_tag(item["parameter"], found)
             _enter(reading, found, stream, key, text, tool, declared, grammar)
@@ -214,6 +211,17 @@ def read_parameters(
     if stream is not None:
         stream.close()
     return found
+
+
+def _opener_repairs(item: re.Match[str], key: str) -> Iterator[Repair]:
+    """The repairs of a parameter's opener."""
+    groups = item.re.groupindex
+    if "surplus" in groups and item["surplus"]:
+        yield _surplus(item["surplus"])
+    if (item["key"] or "").startswith(tuple(CURLY)):
+        yield Repair(kind="smart_quotes", path=key, before=item["key"], after=key)
+    if ("unopened" in groups and item["unopened"] is not None) or not item["parameter"].endswith(">"):
+        yield Repair(kind="missing_delimiter", path=key, before=item["parameter"])
 
 
 def _open_value(
