@@ -15,6 +15,7 @@ NEAR_MISS_REASONS: Mapping[str, str] = MappingProxyType(
         "quoted": "It stands in a quotation, in code, or in an element that shows text.",
         "example": "The words or the fence around it show an example, a form or something not to be run.",
         "in_reasoning": "It stands in the reasoning, and nothing follows the reasoning.",
+        "made_again": "It stands in an element with words, and the reply makes the same call behind it.",
         "outside_frame": "It stands outside of the frames that say what the reply calls.",
         "placeholder": "A value is a placeholder, as templates have it (`<your city>`, `...`).",
         "mid_line": "A form without markers stands in the middle of a line of prose.",

@@ -24,6 +24,7 @@ from llmcore.normalizer.scanning.source import Steps, match_within, search, skip
 from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
+from llmcore.types.envelope import Repair
 
 __all__ = ["LABELS", "is_label", "labelled"]
 
@@ -63,11 +64,12 @@ class _Head:
 
 @dataclass(slots=True)
 class _Value:
-    """The arguments, which end at `end`. `whole`: they show their own end."""
+    """The arguments, which end at `end`. `whole`: they show their own end. `is_sketch`: they are lines, without a bracket."""
 
     end: int
     call: CallObject
     whole: bool
+    is_sketch: bool = False
 
 
 def is_label(text: str, at: int) -> bool:
@@ -223,7 +225,7 @@ def _lines(reading: Reading, head: _Head) -> Steps[_Value | None]:
     if tool is None or (arguments and tool.properties.keys().isdisjoint(arguments)):
         return None
     whole = not unfinished and (ended or not reading.ended_by_length)
-    return _Value(end, call, whole and tool.required <= arguments.keys())
+    return _Value(end, call, whole and tool.required <= arguments.keys(), is_sketch=True)
 
 
 def _drop_begun_key(lines: list[str]) -> bool:
@@ -268,6 +270,8 @@ def _enter(reading: Reading, head: _Head, value: _Value) -> Steps[int]:
     call.id = head.id
     if not call.arguments and call.given:
         call.arguments = call.arguments if call.arguments is not None else default_arguments(head.name, reading.tools)
+    if value.is_sketch and not reading.nested and _DIALECT not in reading.counted:
+        call.repairs.append(Repair(kind="lines_alone", safety="guess"))
     place = yield from bare_place(reading, (head.begin, end), [call], over=True)
     reason = refusal(reading, place, [call]) or (yield from only_shown(reading, head.begin, end))
     if reason is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from llmcore.normalizer.core.backtrack_budget import BacktrackBudget
 from llmcore.normalizer.core.delta_emitter import DeltaEmitter
+from llmcore.normalizer.core.damage.afterthoughts import made_again
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, with_layout_removed
 from llmcore.normalizer.core.places import Places
@@ -204,6 +205,8 @@ class Record(Places):
 
     def reply_over(self) -> None:
         """Finish the calls that wait for the rest of the reply: no more calls come, and all of the text is classified."""
+        if len(self.drafts) > 1 and (repeated := made_again(self.src.text, self.drafts)):
+            self._take_back(repeated, "made_again", repeated[0].start)
         if self._unfinished.waiting:
             self._finished(self._unfinished.reply_over(says_more=self._has_content))
 
@@ -281,15 +284,19 @@ class Record(Places):
     def _take_back_outside(self) -> None:
         """Turn the calls before the first frame into content, except those in the `counted` dialects."""
         outside = [draft for draft in self.drafts if draft.dialect not in self.counted]
-        if not outside:
-            return
+        if outside:
+            self._take_back(outside, "outside_frame", 0)
+
+    def _take_back(self, calls: list[Draft], reason: str, first: int) -> None:
+        """Turn these calls, and the markup from `first` to the last of them, into content. Each is a near miss for this reason."""
         self._finished(self._unfinished.withdrawn())
-        self.drafts = [draft for draft in self.drafts if draft.dialect in self.counted]
+        dropped = set(map(id, calls))
+        self.drafts = [draft for draft in self.drafts if id(draft) not in dropped]
         kept = {(draft.start, draft.stop) for draft in self.drafts}
-        for draft in outside:
-            self.note(draft.start, draft.stop, draft.name, "outside_frame")
+        for draft in calls:
+            self.note(draft.start, draft.stop, draft.name, reason)
         for at, (start, end, kind) in enumerate(self.pieces):
-            if end <= outside[-1].stop and (kind == "markup" or (kind == "call" and (start, end) not in kept)):
+            if first <= start and end <= calls[-1].stop and (kind == "markup" or (kind == "call" and (start, end) not in kept)):
                 self.pieces[at] = (start, end, "content")
                 if self.emitter is not None:
                     self.emitter.reclassified(start, end, "content")

@@ -73,10 +73,10 @@ _TAG_NAME = re.compile(r"<([^\s<>/]{1,256})(?:>|(?=[\s/]))")
 _REMEMBERED = 8192  # cached answers, including those on prefixes of literals
 _NAMING = r"""[^\s<>/]{1,24} (?:t(?:o(?:ol?)?)?|n(?:a(?:me?)?)?|(?:tool|name)=(?:"[^"<>\s]{0,28}|'[^'<>\s]{0,28})?)?"""
 _UNDECIDED_TAG = lazy_regex(
-    rf"<(?:{_NAMING}|/? [a-z_]{{0,16}}|/ {{0,4}}[^\s<>]{{0,40}} {{0,4}}|/co:[^<>\n]{{0,64}}|(?:/ {{0,4}})?[|｜‖][^<>\n]{{0,60}}"
+    rf"<(?:{_NAMING}|/? [a-z_]{{0,16}}|/ {{0,4}}[^\s<>]{{0,40}} {{0,4}}|/co:[^<>\n]{{0,64}}|(?:/ {{0,4}})? ?[|｜‖][^<>\n]{{0,60}}"
     r"|[^\s<>]{0,60})\Z"
 )  # may become an opener when more text comes
-_MARKUP_BEGUN = lazy_regex(r"</?(?:invoke\b|[a-z]{1,16}:|[|｜‖])[^<>]*\Z")  # may become an opener of a `pattern`
+_MARKUP_BEGUN = lazy_regex(r"</?(?:invoke\b|[a-z]{1,16}:| ?[|｜‖])[^<>]*\Z")  # may become an opener of a `pattern`
 
 
 class _Undecided(dict[str, bool]):

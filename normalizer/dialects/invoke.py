@@ -35,7 +35,7 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["DIALECTS", "WORD"]
 
 _BARS = r"[｜|‖]{1,2}"
-WORD = rf"{_BARS}(?:DSML|GCML){_BARS} ?"
+WORD = rf" ?{_BARS} ?(?:DSML|GCML) ?{_BARS} ?"
 _SPACE = r"(?:[a-z]{1,16}:|" + WORD + r"|)"
 _TAGS = (
     *("invoke", "function_call", "function", "tool_call", "tool_use", "use_tool", "call_tool", "toolcall", "api_call"),

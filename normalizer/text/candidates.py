@@ -59,10 +59,10 @@ class Signs:
         empty = rf"(?:(?:None|null)\s*+)?\]\s*+(?:<(?:{_begun(TURN_TOKENS, '<')})|\Z)"  # an empty list, if it is all of the text
         words = "".join(rf"|(?<={opener}\[)" for opener in sorted(table.literals) if opener.isalpha())  # functools[
         spaced = all(_SPACED.fullmatch(opener) for opener in table.beginnings if opener.startswith("< "))
-        blank = "(?! [a-z_]{0,16}+[^a-z_>])" if spaced else ""  # it refuses most `<` of prose at once
+        blank = "(?! [a-z_]{0,16}+[^a-z_>|｜‖])" if spaced else ""  # it refuses most `<` of prose at once
         lower = any(opener[1:2].islower() or opener[1:2].isdigit() for opener in table.beginnings if opener[0] == "[")
         index = "" if lower else _NO_INDEX  # likewise
-        plain_tag = rf"(?=(?:{openers}|/?(?:[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}+\Z|[^\s<>]{{0,60}}+\Z)"
+        plain_tag = rf"(?=(?:{openers}|/?(?: ?[|｜‖]|[a-z]{{1,16}}:[cfipt]))|/? [a-z_]{{0,16}}+\Z|[^\s<>]{{0,60}}+\Z)"
         signs = {
             "<": rf"<{blank}(?:{plain_tag}|(?=(?P<tag>[^\s<>/]{{1,256}}+)[>\s/]))",
             "[": rf"\[(?:{index}(?:(?={brackets})|(?<=[{bare}\\]\[)(?=\s*+(?:{_LIST}|{empty}))){words})",
