@@ -42,6 +42,8 @@ Its first word says what the fence holds.
 _WORD = lazy_regex(r"[ \t]*+([\w+#.-]{0,32}+)[ \t]*+\r?(?=\n|\Z)")
 _OF_TOOL = lazy_regex(r"[ \t]{0,8}(?:(?:tool|function)(?:[_-]?call)?|call)[ \t]{1,8}([^\s`:({\[]{1,128})[ \t]{0,8}\r?(?=\n)")
 """A first line with a word for calls and a name."""
+_BLOCK = "labelled_block"
+"""A form that its prompt asks for in fences."""
 _FIRST_LINE = 400
 _WORD_AND_LINE = (
     lazy_regex(r"[ \t]{0,16}[\w+#.-]{1,32}[ \t]{0,16}\r?\n"),
@@ -265,7 +267,7 @@ def _fence(reading: Reading, at: int) -> Steps[int]:
             reading.miss(fence.start, fence.end, inner.drafts[0].name, "placeholder")
             return fence.end
         group.append((fence, inner))
-        if fence.info in CALL_FENCES or opens:
+        if fence.info in CALL_FENCES or opens or inner.drafts[0].dialect == _BLOCK:
             return (yield from _judge(reading, group, by_itself=True))
         position = yield from _next_fence(reading, fence.end)
         if position < 0:
@@ -279,7 +281,7 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     `by_itself`: the fence opens the message, or its info word names a call.
     """
     first, last = group[0][0], group[-1][0]
-    names_itself = by_itself and first.info in CALL_FENCES
+    names_itself = by_itself and (first.info in CALL_FENCES or group[0][1].drafts[0].dialect == _BLOCK)
     verdict = reading.verdict_at(first.start, "tag" if names_itself else "bare", fenced=not names_itself)
     shown = verdict.shown
     if not shown and verdict.quotation is not None and (yield from is_closed(reading.src, verdict.quotation, last.end)):

@@ -24,7 +24,8 @@ FIRST_LABEL = "TOOL_NAME"
 _BEGINS = "BEGIN_ARG:"
 _NAME = lazy_regex(r"[ \t]{0,8}(?P<name>[^\s:]{1,128})[ \t]{0,8}\r?(?:\n|\Z)")
 _KEY = lazy_regex(r"BEGIN_ARG:[ \t]{0,8}(?P<key>[^\s:]{1,128})[ \t]{0,8}\r?\n")
-_ENDS = lazy_regex(r"(?:(?<=\n)|\r?\n)[ \t]{0,8}END_ARG\b")
+_ENDS = lazy_regex(r"(?:(?<=\n)|\r?\n)[ \t]{0,8}(?:(?P<own>END_ARG\b)|(?=BEGIN_ARG:))")
+"""The end of a value. If its own label is missing, the next argument ends it."""
 _LINE = 160  # characters that hold a label and its word
 _END_LENGTH = 24
 
@@ -64,14 +65,19 @@ def _arguments(reading: Reading, name: str, start: int) -> Steps[tuple[CallObjec
         if src.text.startswith(_BEGINS, at):
             key = yield from match_within(src, _KEY, at, _LINE)
         if key is None:
+            rest = src.text[at : at + _LINE]
+            if src.final and rest and "\n" not in rest and rest.startswith(_BEGINS[: len(rest)]):  # the label's line was cut off
+                end, whole = len(src.text), False
             break
         path, body, key = key["key"], key.end(), None  # a match keeps its text alive
         closer = yield from search(src, _ENDS, body, _END_LENGTH)
-        stop, end, whole = (closer.start(), closer.end(), True) if closer is not None else (len(src.text), len(src.text), False)
+        whole = closer is not None
+        stop, end = closer.span() if closer is not None else (len(src.text), len(src.text))
+        if closer is None or closer["own"] is None:
+            repairs.append(Repair(kind="closer_missing", path=path, safety="truncated" if closer is None else "guess"))
         closer = None  # a match keeps its text alive
-        value, found = typed_by(
-            src.text[body:stop], tool.types(path) if tool is not None else (), path=path, limits=reading.limits
-        )
+        types = tool.types(path) if tool is not None else ()
+        value, found = typed_by(src.text[body:stop], types, path=path, limits=reading.limits)
         arguments[path] = value
         repairs += found
     given = arguments or default_arguments(name, reading.tools)

@@ -37,6 +37,7 @@ __all__ = [
     "guesses_of",
     "is_callable",
     "is_printed",
+    "is_whole",
     "mid_line_call",
     "python_extent",
     "python_list",
@@ -133,6 +134,15 @@ def _word_of_code(repair: Repair, tool: CompiledTool) -> Repair:
 def guesses_of(reading: PythonReading) -> list[Repair]:
     """The guesses about a list of calls as a whole. Each call shares them."""
     return [repair for repair in reading.repairs if repair.safety == "guess"]
+
+
+def is_whole(call: CallObject, found: PythonCall, parsed: PythonReading, *, cut: bool = False) -> bool:
+    """Whether a call of a list is complete: it is not the cut one at the list's end, and no value of it was cut.
+
+    `found`: the expression that it was read from.
+    """
+    ended = (parsed.complete and not cut) or found is not parsed.calls[-1]
+    return ended and all(repair.safety != "truncated" for repair in call.repairs)
 
 
 def decided_word(arguments: dict[str, Any], repair: Repair, tool: CompiledTool) -> Repair:
@@ -273,7 +283,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
         reading.text(begin if wrapper is None or closed_at < 0 else wrapper.start)
     reading.markup(begin)
     for call, found in zip(objects, parsed.calls, strict=True):
-        complete = (parsed.complete and not body.cut) or found is not parsed.calls[-1]
+        complete = is_whole(call, found, parsed, cut=body.cut)
         add_calls(reading, (begin, end), [call], dialect, complete=complete, repairs=[*guesses_of(parsed), *extra])
     reading.take("call", end)
     reading.markup(max(closed_at, quoted))

@@ -262,7 +262,6 @@ class Reading(Record):
             self.take("content", end)
             return
         found = repairs or []
-        complete = complete and all(repair.safety != "truncated" for repair in found)
         again = None if sealed else find_restart(self, draft, end, arguments, raw, complete, found, closed_to)
         if again is not None and again.within:
             complete, found = False, [*found, _CUT_THERE]

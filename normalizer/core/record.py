@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llmcore.normalizer.core.backtrack_budget import BacktrackBudget
-from llmcore.normalizer.core.delta_emitter import DeltaEmitter
 from llmcore.normalizer.core.damage.afterthoughts import made_again
+from llmcore.normalizer.core.delta_emitter import DeltaEmitter
 from llmcore.normalizer.core.draft import Draft
 from llmcore.normalizer.core.pieces import Piece, Replaced, replacing, with_layout_removed
 from llmcore.normalizer.core.places import Places
@@ -265,11 +265,6 @@ class Record(Places):
         self.invented = True
         self.takes_calls = self.frames_call = self.answers = False
 
-    @property
-    def framed(self) -> bool:
-        """Whether a frame has begun or ended in the reply."""
-        return self._framed
-
     def frame(self, *, calls: bool = False) -> None:
         """Record that a frame begins or ends here. From now on, frames decide which parts of the reply are calls.
 
@@ -288,7 +283,7 @@ class Record(Places):
             self._take_back(outside, "outside_frame", 0)
 
     def _take_back(self, calls: list[Draft], reason: str, first: int) -> None:
-        """Turn these calls, and the markup from `first` to the last of them, into content. Each is a near miss for this reason."""
+        """Turn these calls, and the markup from `first` to the last one, into content. Each is a near miss for this reason."""
         self._finished(self._unfinished.withdrawn())
         dropped = set(map(id, calls))
         self.drafts = [draft for draft in self.drafts if id(draft) not in dropped]

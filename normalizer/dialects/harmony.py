@@ -219,7 +219,7 @@ def _stop_counts(text: str, stop: re.Match[str], final: bool) -> bool | None:
 
 def _stop_in_message(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read an end token inside a message, where no header follows and the reply goes on: it is text."""
-    if not reading.framed:
+    if not reading.answers:
         return False
     while (stop := _END.match(reading.src.text, at)) is not None:
         counts = _stop_counts(reading.src.text, stop, reading.src.final)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.normalizer.bare.python_forms import guesses_of, python_objects, read_lists
+from llmcore.normalizer.bare.python_forms import guesses_of, is_whole, python_objects, read_lists
 from llmcore.normalizer.bare.verdicts import leads_in
 from llmcore.normalizer.bodies.json_bodies import Body, add_calls, closing
 from llmcore.normalizer.bodies.json_objects import objects_reader
@@ -88,7 +88,7 @@ def calls_reader(dialect: str, closers: tuple[str, ...] = ()) -> Reader:
         preview.finish(objects[0].arguments)
         repairs = [*guesses_of(parsed), *missing]
         for call, found in zip(objects, parsed.calls, strict=True):
-            complete = parsed.complete or found is not parsed.calls[-1]
+            complete = is_whole(call, found, parsed)
             if dialect == "llama_builtin" and not reading.known(call.name):
                 call.name = call.name.removesuffix(".call")
             add_calls(reading, (at, after), [call], dialect, complete=complete, repairs=repairs, drafts=begun)

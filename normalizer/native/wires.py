@@ -16,6 +16,7 @@ from llmcore.normalizer.native import (
     bedrock_converse,
     cohere_v2,
     gemini,
+    google_interactions,
     ollama_chat,
     openai_chat,
     openai_responses,
@@ -52,6 +53,11 @@ WIRES: tuple[Wire, ...] = (
         openai_responses.OpenAIResponsesReader,
         openai_responses.is_openai_responses_body,
         openai_responses.is_openai_responses_event,
+    ),
+    Wire(
+        "google-interactions",
+        google_interactions.GoogleInteractionsReader,
+        google_interactions.is_google_interactions_body,
     ),
     Wire("gemini", gemini.GeminiReader, gemini.is_gemini_body, is_part=gemini.is_gemini_part),
     Wire(

@@ -27,9 +27,9 @@ _TOOLS = ToolSet(
 )
 _FIRST = ("move_shelf", {"shelf": "Q-41 upper", "reason": "damp wall"})
 _SECOND = ("move_shelf", {"shelf": "R-2", "reason": "too dark"})
-_ENDED_BY_A_LINE = frozenset({"yaml_in_tag", "yaml_in_tool_call", "labelled_lines"})
+_ENDED_BY_A_LINE = frozenset({"yaml_in_tag", "yaml_in_tool_call", "labelled_lines", "labelled_block"})
 """Behind a line break nothing tells a value that was cut off from a whole one: the line break ends a plain scalar of YAML."""
-_ON_LINES = frozenset({"labelled_lines"})
+_ON_LINES = frozenset({"labelled_lines", "labelled_block"})
 """It has no marker and begins a line, so both cannot be told."""
 _ON_SEVERAL_LINES = frozenset({"react", "cline_mcp"})
 """Their calls begin anew on a line of their own, behind words that another line holds."""

@@ -26,7 +26,7 @@ _TOLD_OTHERWISE = {
     **dict.fromkeys(("dsml_v32", "dsml_v4", "dsml_v41", "gcml", "anthropic_function_calls"), _SECTION),
     **dict.fromkeys(("hunyuan_v3", "hunyuan_v4", "k2_horizon"), _SECTION),
     **dict.fromkeys(("harmony", "atem", "kimi_k3", "inkling"), _TURN),
-    **dict.fromkeys(("tool_code", "fenced_calls", "fenced_json", "fenced_function_call"), _FENCE),
+    **dict.fromkeys(("tool_code", "fenced_calls", "fenced_json", "fenced_function_call", "labelled_block"), _FENCE),
     "labelled_lines": "it has none: lines, to the end of the text",
     "llmcore_envelope": "what is cut off stands behind its calls",
 }

@@ -32,6 +32,9 @@ _NOT_WITHIN = {
     ("deepseek_v3", "a fence"),  # its own fence ends the one around it
     ("deepseek_v3", "a fence of JSON"),
     ("deepseek_v3", "a fence that says what it is"),
+    ("labelled_block", "a fence"),
+    ("labelled_block", "a fence of JSON"),
+    ("labelled_block", "a fence that says what it is"),
     ("hash_rocket", "the tags of Hermes"),  # what is left is read as relaxed JSON, options and all
 }
 

@@ -164,7 +164,7 @@ def read_raw_value(
     - `is_strange`: whether an opener at this position names no parameter of the tool.
     """
     found = ends.search(src.text, start)
-    search = _Search(src, ends, budget, may_try, is_strange, is_block=not keeps and src.text[start : start + 1] in _BREAKS)
+    search = _Search(src, ends, budget, may_try, is_strange, keeps=keeps)
     if (
         found is not None
         and (not cdata or src.text.find(CDATA, start, found.start()) < 0)
@@ -290,10 +290,10 @@ class _Search:
 
     __slots__ = (
         "_budget",
+        "_keeps",
         "_may_try",
         "ends",
         "in_doubt",
-        "is_block",
         "is_strange",
         "passed_call",
         "passed_closer",
@@ -309,19 +309,23 @@ class _Search:
         may_try: Callable[[], bool],
         is_strange: Callable[[str, int], bool],
         *,
-        is_block: bool,
+        keeps: bool,
     ) -> None:
         self.src, self.ends, self._budget, self._may_try, self.is_strange = src, ends, budget, may_try, is_strange
-        self.is_block = is_block
+        self._keeps = keeps
         self.passed_call = self.passed_closer = self.passed_own = self.in_doubt = False
+
+    def _is_block(self, start: int) -> bool:
+        """Whether the opener of the value at `start` ends its line."""
+        return not self._keeps and self.src.text[start : start + 1] in _BREAKS
 
     def is_in_place(self, start: int, at: int, end: int) -> bool | None:
         """Whether the own closer `at:end` of the value at `start` stands where the format writes it. None if more text decides.
 
-        If the opener ends its line (`is_block`), the closer begins a line. Otherwise a tag, whole or damaged, follows it.
+        If the opener ends its line, the closer begins a line. Otherwise a tag, whole or damaged, follows it.
         """
         text, final = self.src.text, self.src.final
-        if self.is_block:
+        if self._is_block(start):
             return begins_line(text, start, at)
         behind = past(_SPACES, text, end)
         if behind == len(text):
@@ -343,7 +347,7 @@ class _Search:
             return None
         while (found := (yield from self._next(position))) is not None:
             begun, group, (at, position) = position, found.lastgroup, found.span()
-            opens_again = group == "own" and owns and not self.is_block and _closes_within(self.src.text, begun, found)
+            opens_again = group == "own" and owns and not self._is_block(start) and _closes_within(self.src.text, begun, found)
             found = None  # a match keeps the text it was found in
             if group == "own":
                 while (counts := self.is_in_place(start, at, position)) is None:
@@ -358,7 +362,7 @@ class _Search:
                 while position == len(self.src.text) and not self.src.final:
                     yield None
                 text = self.src.text
-                if not self.is_block or begins_line(text, start, at) or text[position : position + 1] in _BREAKS:
+                if not self._is_block(start) or begins_line(text, start, at) or text[position : position + 1] in _BREAKS:
                     return None
             else:
                 closers += 1

@@ -85,7 +85,7 @@ def test_most_rows_say_how_a_whole_call_looks() -> None:
         *("react", "cline_mcp", "llmcore_envelope", "pasted_wire", "labelled_lines"),  # say something beside the call
         *("hash_rocket", "minimax_m3", "cline", "yaml_in_tag", "yaml_in_tool_call"),  # notations of their own
         *("pythonic", "quoted_calls", "tool_code", "llama_builtin", "fenced_calls", "python_repr", "single_key"),  # rare,
-        *("calling_tool", "atem"),  # or written on lines of their own
+        *("calling_tool", "atem", "sarashina", "labelled_block"),  # or written on lines of their own
     }
 
 

@@ -55,7 +55,7 @@ READ: list[tuple[str, Any, Safety]] = [
     ('{"a": 1 "b": "x" "c": [2] "d": {}}', {"a": 1, "b": "x", "c": [2], "d": {}}, "guess"),
     ('{"a": 1\n b: 2}', {"a": 1, "b": 2}, "guess"),
     ('["a" "b"\n"c"]', ["a", "b", "c"], "guess"),
-    ('[{"a": 1} {"b": 2}]', [{"a": 1}, {"b": 2}], "guess"),
+    ('[{"a": 1} {"b": 2}]', [{"a": 1}, {"b": 2}], "lossless"),
     ('{"a"\uff1a 1\uff0c"b": 2}', {"a": 1, "b": 2}, "guess"),
     # separators of keys
     ('{"a" = 1, b => "x"}', {"a": 1, "b": "x"}, "guess"),
