@@ -23,5 +23,5 @@ def test_a_timeout_is_reported_which_there_are() -> None:
 
 @pytest.mark.parametrize("name", ["", "  "])
 def test_nothing_names_no_registry(name: str) -> None:
-    with pytest.raises(ConfigError, match="named by nothing"):
+    with pytest.raises(ConfigError, match="the registry's name is empty"):
         Orchestrator(name)
