@@ -186,7 +186,7 @@ def test_explain_shows_near_misses_with_reason_and_excerpt(invoke: Invoke, tools
 
 
 def test_explain_without_tools_says_so(invoke: Invoke) -> None:
-    assert "not told which there are" in invoke("normalize", "--explain", stdin=HERMES).stdout
+    assert "unknown: no tools were given" in invoke("normalize", "--explain", stdin=HERMES).stdout
 
 
 # --- the caller's mistakes --------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_explain_without_tools_says_so(invoke: Invoke) -> None:
         (["--tools", "no_such_module:tools"], "cannot import 'no_such_module'"),
         (["--tools", "json:no_such_name"], "module 'json' has no 'no_such_name'"),
         (["--dialect", "klingon"], "klingon"),
-        (["--tools", "{tools}", "--forced-tool", "nope"], "--forced-tool 'nope' is none of the tools: get_weather"),
+        (["--tools", "{tools}", "--forced-tool", "nope"], "--forced-tool 'nope' is not a tool; there are: get_weather"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_2(invoke: Invoke, tools: Path, arguments: list[str], message: str) -> None:

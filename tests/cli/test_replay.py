@@ -114,7 +114,7 @@ def test_json(invoke: Invoke, lines: Write) -> None:
             "interactions: []\na: 1\ninteractions: []\n",
             "cassette.yaml:3: malformed YAML: 'interactions' is given twice",
         ),
-        ("runs.jsonl", "", "no runs in what was given"),
+        ("runs.jsonl", "", "the files contain no runs"),
     ],
 )
 def test_input_that_cannot_be_read_exits_2_with_its_place(
