@@ -171,7 +171,7 @@ def test_nonsense_is_named_in_our_words(message: dict[str, Any], words: str) -> 
 
 
 def test_no_message_at_all_is_no_request() -> None:
-    assert _refused([]) == "the request holds no messages; give text, or at least one message"
+    assert _refused([]) == "the request has no messages; give text, or at least one message"
     assert "message_history" in _refused("hi", history=[USER])
     assert "an image is an ImageBlock" in _refused("hi", images=["a.png"])
     assert _taken([], message_history=[USER]) == [Message.model_validate(USER)]
