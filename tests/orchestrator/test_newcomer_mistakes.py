@@ -240,7 +240,11 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: setattr(made(), "max_turns", 5), "`max_turns` is not a setting", "it is `max_tool_turns`"),
     (lambda: FACE.tool(classmethod(cast("Any", add))), "a classmethod", "write @classmethod above @tool"),
     (lambda: FACE.tool(property(add)), "a property", "a tool is a method"),
-    (lambda: made(tools=[FACE.tool(add, name="final_result")]).run_sync("q", output_type=int), "'final_result'", "rename it with"),
+    (
+        lambda: made(tools=[FACE.tool(add, name="final_result")]).run_sync("q", output_type=int),
+        "'final_result'",
+        "rename it with",
+    ),
     (lambda: FACE.normalize("x", [add], dialects="hermes"), "`dialects`", "as in dialects=['hermes']"),
     (lambda: FACE.normalize("x", [add], dialects=["hermess"]), "'hermess'", "did you mean 'hermes'?"),
     (lambda: FACE.Normalizer([add], dialects="hermes"), "`dialects`", "as in dialects=['hermes']"),

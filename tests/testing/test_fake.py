@@ -228,7 +228,7 @@ async def test_a_body_given_is_not_the_body_handed_out() -> None:
     assert (await fake.complete(request())).raw["content"]
 
 
-async def test_a_wrong_kind_of_answer_is_told() -> None:
+async def test_a_wrong_kind_of_answer_is_reported() -> None:
     with pytest.raises(ConfigError, match=r"a callable that returns one of these, not int"):
         await FakeModel(lambda _: 3).complete(request())
 

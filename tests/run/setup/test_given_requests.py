@@ -39,12 +39,12 @@ def _refused(given: Any, **options: Any) -> str:
 
 
 @pytest.mark.parametrize("given", [5, b"hi", {"messages": [USER]}, 1.5, object()])
-def test_what_is_no_request_is_named(given: Any) -> None:
+def test_a_wrong_request_is_named(given: Any) -> None:
     said = _refused(given)
     assert said == f"the request is of type {type(given).__name__}; give text, a list of messages or a Request"
 
 
-def test_so_is_what_is_no_message() -> None:
+def test_a_wrong_message_is_named() -> None:
     assert (
         _refused([USER, 5])
         == "message 1 of the request is of type int; give a Message, or a dict of one: {'role': 'user', 'content': '...'}"
