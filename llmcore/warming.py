@@ -1,13 +1,14 @@
-"""`warm_up`: loads everything that a first run needs."""
+"""`warm_up`: loads everything that a first run needs.
+
+This module itself loads next to nothing, because a program asks for `warm_up` on its event loop.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 from importlib import import_module
 
-from llmcore.background import run_in_background
-from llmcore.orchestrator import Orchestrator
-from llmcore.run.asking.warming import load_layers
 from llmcore.support.code.collector_pause import paused_collector
 
 __all__ = ["warm_up", "warm_up_sync"]
@@ -35,21 +36,23 @@ async def warm_up() -> None:
     it when your program starts. You may call it often, from any event loop and at the same time: it does its work once. Raises
     `ConfigError` if LiteLLM cannot be imported.
     """
-    from llmcore.adapters.litellm.engine import in_thread
-
-    await in_thread(_load_all)
+    await asyncio.to_thread(_load_all)
 
 
 def warm_up_sync() -> None:
     """`warm_up` for code without an event loop. Raises `CallerError` if an event loop runs in this thread."""
+    from llmcore.background import run_in_background
+
     run_in_background("warm_up", warm_up)
 
 
 def _load_all() -> None:
-    from llmcore.adapters.litellm.adapter import LiteLLMAdapter
-    from llmcore.adapters.litellm.engine import make_ready
-
     with paused_collector():
+        from llmcore.adapters.litellm.adapter import LiteLLMAdapter
+        from llmcore.adapters.litellm.engine import make_ready
+        from llmcore.orchestrator import Orchestrator
+        from llmcore.run.asking.warming import load_layers
+
         for name in _LAZY_MODULES:
             import_module(name)
         _rehearse_reading()

@@ -80,6 +80,31 @@ def test_after_it_first_runs_import_nothing() -> None:
     assert json.loads(done.stdout) == []
 
 
+_FIRST_NAME = """
+import asyncio, json, sys
+import llmcore
+
+before = set(sys.modules)
+llmcore.warm_up, llmcore.warm_up_sync
+print(json.dumps(sorted(set(sys.modules) - before - sys.stdlib_module_names)))
+"""
+
+
+def test_its_name_costs_the_event_loop_next_to_nothing() -> None:
+    """A program asks for the name on its event loop. The thread imports pydantic, the layers and LiteLLM."""
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_NAME],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    packages = {"llmcore.support", "llmcore.support.code"}
+    helpers = {"llmcore.support.code.collector_pause", "llmcore.support.code.fork_safe_lock"}
+    assert set(json.loads(done.stdout)) == {"llmcore.warming"} | packages | helpers
+
+
 _FIRST_OBJECTS = """
 import json, re, sys
 from pathlib import Path

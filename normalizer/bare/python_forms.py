@@ -28,6 +28,7 @@ from llmcore.normalizer.notations.refusals import UNREADABLE
 from llmcore.normalizer.scanning.source import Steps, past, skip_space, starts, wait_for, wait_until_known, wait_while
 from llmcore.normalizer.scanning.words import STRAY_CLOSERS
 from llmcore.support.code.lazy_regex import lazy_regex
+from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list
 from llmcore.types.envelope import Repair, Safety
 from llmcore.types.tools import CompiledTool
@@ -99,7 +100,10 @@ def _printed(reading: Reading, call: PythonCall) -> PythonCall:
     if call.name != "print" or is_known("print", reading.tools):
         return call
     inner = read_python_calls(call.raw, limits=reading.limits, cut=not call.complete).calls
-    return inner[0] if len(inner) == 1 else call
+    if len(inner) != 1:
+        return call
+    inner[0].beside += call.beside
+    return inner[0]
 
 
 def _python_object(reading: Reading, call: PythonCall) -> CallObject:
@@ -108,6 +112,7 @@ def _python_object(reading: Reading, call: PythonCall) -> CallObject:
     if known is not None and name.endswith(".call"):
         name = known
     found = CallObject(name, call.arguments, True, raw=call.raw, repairs=list(call.repairs))
+    found.beside = "\n\n".join(map(as_json, call.beside))
     tool = reading.tool(name)
     if call.positional and call.arguments is not None:
         mapped = positional_arguments(call.positional, tool) if tool is not None else None
@@ -265,7 +270,7 @@ def _judge_python(reading: Reading, begin: int, body: Body, dialect: str, bracke
     if is_echo(reading, place, objects):
         return drop_echo(reading, begin, end)
     reason = refusal(reading, place, objects) or ("unreadable" if parsed.error == UNREADABLE and not body.cut else None)
-    if reason is None and reading.tools is None and any(call.positional for call in parsed.calls):
+    if reason is None and reading.tools is None and any(call.positional or call.beside for call in parsed.calls):
         reason = "tools_not_told"
     if reason is None and (is_printed(reading, begin, parsed.calls) or (yield from among_statements(reading, begin, end))):
         reason = "example"

@@ -299,6 +299,9 @@ def add_calls(
         entry = draft or reading.begin(start, call.name, dialect, call.id)
         entry.name, entry.id, entry.start = call.name, call.id or entry.id, start
         reading.end(entry, end, arguments, raw, complete=complete or not last, repairs=found)
+    if beside := "\n\n".join(call.beside for call in calls if call.beside):
+        reading.markup(end)  # in case all of them call nothing
+        reading.replace(start, end, beside)
 
 
 def _past_closer(text: str, at: int, closers: tuple[str, ...]) -> int:

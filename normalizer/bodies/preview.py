@@ -22,11 +22,13 @@ __all__ = ["NAP", "BodyPreview", "Preview"]
 
 _PAIR: Final = r'"(?:id|type|index|call_id|tool_call_id)"\s*+:\s*+(?:"[^"\\]{0,128}+"|\d{1,9}+)\s*+,\s*+'
 _SCHEMA_KEY: Final = lazy_regex(r"type|properties|required|description|title|items|additionalProperties|\$\w{1,16}")
+_DEFINITION_KEY: Final = lazy_regex(r"type|name|description|strict|parameters(?:_?[jJ]son_?[sS]chema)?|input_?[sS]chema")
+_FIRST_KEY: Final = r'(?=\{\s*+(?:\}|"(?P<first>[^"\\]{0,256}+)"))'
 _CALL: Final = (
     rf'\{{\s*+(?:{_PAIR}){{0,4}}"(?:name|tool_name)"\s*+:\s*+"(?P<name>[^"\\]{{1,256}}+)"\s*+,\s*+'
-    rf'(?:"arg(?:ument)?s"\s*+:\s*+(?=\{{)|"parameters"\s*+:\s*+(?=\{{\s*+(?:\}}|"(?P<first>[^"\\]{{0,256}}+)")))'
+    rf'(?:"arg(?:ument)?s"\s*+:\s*+(?=\{{)|"parameters"\s*+:\s*+{_FIRST_KEY})'
 )
-_KEYED: Final = r'\{\s*+"(?P<name>[^"\\]{1,256}+)"\s*+:\s*+(?=\{)'
+_KEYED: Final = rf'\{{\s*+"(?P<name>[^"\\]{{1,256}}+)"\s*+:\s*+{_FIRST_KEY}'
 
 
 def _heads(call: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -132,11 +134,17 @@ class Preview:
         return is_no_call(name, tools) or holds_calls(name, tools)
 
     def _may_define(self, head: re.Match[str]) -> bool:
-        """Whether these parameters may be a tool's schema, by their first key. They are not if the tool has that parameter."""
-        first = head["first"] if "first" in head.re.groupindex else None
-        if first is None or _SCHEMA_KEY.fullmatch(first) is None:
+        """Whether these arguments may be a tool's schema or, if the name is their key, its definition, by their first key.
+
+        They are not if the tool has that parameter.
+        """
+        first, tool = head["first"], self._reading.tool(head["name"])
+        if first is None:
             return False
-        tool = self._reading.tool(head["name"])
+        is_keyed = self._heads is _KEYED_HEADS
+        is_clear = is_keyed and tool is not None  # a key of the tool is an argument, and any other may stand in a definition
+        if not is_clear and (_DEFINITION_KEY if is_keyed else _SCHEMA_KEY).fullmatch(first) is None:
+            return False
         return first == "type" or tool is None or first not in tool.properties
 
     def _begin(self, name: str, arguments_at: int, id: str) -> None:

@@ -29,9 +29,8 @@ from llmcore.normalizer.calls.call_objects import (
     CallObject,
     arguments_of,
     call_object,
-    declares,
     default_arguments,
-    is_definition,
+    echoes_tool,
     names_disagree,
     other_name,
 )
@@ -44,7 +43,7 @@ from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, is_object, objects_in
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import Limits
-from llmcore.types.tools import ToolSet
+from llmcore.types.tools import CompiledTool, ToolSet
 
 __all__ = ["CallMessage", "calls_listed", "calls_of", "is_no_call", "nested_calls", "without_last"]
 
@@ -204,28 +203,27 @@ def _entry(value: Any, tools: ToolSet | None) -> CallObject | None:
     if (call := _single_key(value, tools) or _flat(value, tools)) is not None:
         return call
     if is_object(value) and len(value) == 1 and all(is_object(given) for given in value.values()):
-        return _keyed(value)
+        return _keyed(value, tools)
     return None
 
 
 def _single_key(value: Any, tools: ToolSet | None) -> CallObject | None:
     if tools is not None and is_object(value) and len(value) == 1:
         ((name, arguments),) = value.items()
-        tool = tools.get(peel(name, tools) or name)
-        properties = () if tool is None else tool.properties
-        defines = is_definition(arguments, "properties" in properties) or (
-            is_object(arguments) and declares(arguments, properties)
-        )
-        if is_known(name, tools) and is_object(arguments) and not defines:
+        if is_known(name, tools) and is_object(arguments) and not echoes_tool(arguments, _tool(name, tools)):
             return CallObject(name, arguments, True)
     return None
 
 
-def _keyed(value: Any) -> CallObject | None:
+def _tool(name: str, tools: ToolSet | None) -> CompiledTool | None:
+    return tools.get(peel(name, tools) or name) if tools is not None else None
+
+
+def _keyed(value: Any, tools: ToolSet | None) -> CallObject | None:
     """The call of an object with one key, which is the name (Apertus)."""
     if is_object(value) and len(value) == 1:
         ((name, written),) = value.items()
-        if not name.strip():
+        if not name.strip() or echoes_tool(written, _tool(name, tools)):
             return None
         arguments, given, repairs = arguments_of(written)
         return CallObject(name, arguments, given, "", repairs)
@@ -338,7 +336,7 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
     if call is not None and value.get("type") == "tool_use" and is_object(value.get("input")):
         return CallMessage([call], "pasted_wire", certain=True)
     if call is not None and (call.given or is_known(call.name, tools) or is_no_call(call.name, tools)):
-        tool = tools.get(peel(call.name, tools) or call.name) if tools is not None else None
+        tool = _tool(call.name, tools)
         text = answer_of_call(value, tool.properties) if call.given and tool is not None else None
         form = "tool_call_key" if "tool_call" in value else "bare_json"
         return CallMessage([call], form, text, repairs=unread_beside(value, _read_of(call, tools)))
@@ -348,15 +346,23 @@ def _one(value: dict[str, Any], tools: ToolSet | None) -> CallMessage | None:
 
 def _read_of(call: CallObject, tools: ToolSet | None) -> frozenset[str]:
     """The keys of a call's object that are read, or may be."""
-    tool = tools.get(peel(call.name, tools) or call.name) if tools is not None else None
+    tool = _tool(call.name, tools)
     renamed = [repair.before for repair in call.repairs if repair.kind == "arguments_renamed"]
     return CALL_KEYS.union(renamed, () if tool is None else tool.properties)
 
 
-def _named(item: Any) -> CallMessage | None:
+def _named(item: Any, tools: ToolSet | None) -> CallMessage | None:
     """An item of a list of calls, with the name as its only key."""
-    call = _keyed(item)
+    call = _keyed(item, tools)
     return None if call is None or call.arguments is None else CallMessage([call])
+
+
+def _keyed_items(items: list[Any], tools: ToolSet | None) -> list[CallObject | None]:
+    """The calls of a list whose items have the name as their only key. Beside a certain call, a key over no object is data."""
+    read = [_keyed(item, tools) or call_object(item, tools) for item in items]
+    if not any(call is not None and call.arguments is not None and is_known(call.name, tools) for call in read):
+        return read
+    return [call if call is None or call.arguments is not None or is_known(call.name, tools) else None for call in read]
 
 
 def _content_of(item: Any, message: CallMessage | None) -> str | None:
@@ -371,25 +377,29 @@ def calls_of(value: Any, tools: ToolSet | None, *, keyed: bool = False) -> CallM
         if len(items) > 1 and all(is_list(item) and item for item in items):  # a list of lists of calls
             items = [entry for item in items for entry in item]
         if keyed:
-            calls = _all(items, _keyed)
-        else:
-            unfolded = [_object(item, tools) if is_object(item) else None for item in items]
-            by_names = any(message is not None and message.form == "single_key" for message in unfolded)
-            if by_names:  # calls of unknown tools are named by their key, too
-                unfolded = [_named(item) if message is None else message for item, message in zip(items, unfolded, strict=True)]
-            messages = [message for message in unfolded if message is not None]
-            if len(items) == 1 and messages and messages[0].form == "llmcore_envelope":
-                return messages[0]
-            calls = [call for message in messages for call in message.calls]
-            if len(messages) < len(items) and not any(call.given and is_known(call.name, tools) for call in calls):
+            listed, unread = _mixed(_keyed_items(items, tools), items, tools)
+            if listed is None:
                 return None
-            texts = [_content_of(item, message) for item, message in zip(items, unfolded, strict=True)]
-            form, data = "single_key" if by_names else "bare_array", unfolded.count(None)
-            repairs = [repair for message in messages for repair in message.repairs]
-            return CallMessage(calls, form, "\n\n".join(filter(None, texts)) or None, unread=data, data=data, repairs=repairs)
-        return None if calls is None else CallMessage(calls, "bare_array")
+            text = _joined(None, unread) or None
+            return CallMessage(listed, "bare_array", text, unread=len(unread), data=len(unread))
+        unfolded = [_object(item, tools) if is_object(item) else None for item in items]
+        by_names = any(message is not None and message.form == "single_key" for message in unfolded)
+        if by_names:  # calls of unknown tools are named by their key, too
+            unfolded = [
+                _named(item, tools) if message is None else message for item, message in zip(items, unfolded, strict=True)
+            ]
+        messages = [message for message in unfolded if message is not None]
+        if len(items) == 1 and messages and messages[0].form == "llmcore_envelope":
+            return messages[0]
+        calls = [call for message in messages for call in message.calls]
+        if len(messages) < len(items) and not any(call.given and is_known(call.name, tools) for call in calls):
+            return None
+        texts = [_content_of(item, message) for item, message in zip(items, unfolded, strict=True)]
+        form, data = "single_key" if by_names else "bare_array", unfolded.count(None)
+        repairs = [repair for message in messages for repair in message.repairs]
+        return CallMessage(calls, form, "\n\n".join(filter(None, texts)) or None, unread=data, data=data, repairs=repairs)
     if is_object(value):
-        if keyed and (call := _keyed(value)) is not None:
+        if keyed and (call := _keyed(value, tools)) is not None:
             return CallMessage([call])
         return _object(value, tools)
     return None

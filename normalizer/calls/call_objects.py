@@ -32,6 +32,7 @@ __all__ = [
     "call_object",
     "declares",
     "default_arguments",
+    "echoes_tool",
     "is_definition",
     "names_disagree",
     "other_name",
@@ -84,7 +85,10 @@ CALL_KEYS = frozenset(
 
 @dataclass(slots=True)
 class CallObject:
-    """One call of an object. `given`: it has an arguments key. `arguments` is None if they are no object."""
+    """One call of an object. `given`: it has an arguments key. `arguments` is None if they are no object.
+
+    `beside`: the content that stands beside it.
+    """
 
     name: str
     arguments: dict[str, Any] | None
@@ -92,6 +96,7 @@ class CallObject:
     id: str = ""
     repairs: list[Repair] = field(default_factory=list[Repair])
     raw: str | None = None
+    beside: str = ""
 
 
 def is_definition(arguments: Any, has_properties: bool) -> bool:
@@ -138,6 +143,20 @@ def declares(holder: dict[str, Any], parameters: Collection[str]) -> bool:
     described = isinstance(holder.get("description"), str) and "description" not in parameters
     described = described or any(key in holder and key not in parameters for key in _SCHEMA_KEYS)
     return _is_schema(schema, parameters) or (described and not schema)
+
+
+def echoes_tool(written: Any, tool: CompiledTool | None) -> bool:
+    """Whether the value under a tool's name is the tool's definition, as in a list of the offered tools.
+
+    A key that is one of the tool's parameters is an argument. If the tool is unknown, a description alone may be one, too.
+    """
+    parameters = () if tool is None else tool.properties
+    if not is_object(written) or not (written.keys() - {"type"}).isdisjoint(parameters):
+        return False
+    if is_definition(written, "properties" in parameters):
+        return True
+    has_schema = not written.keys().isdisjoint(("parameters", *_SCHEMA_KEYS))
+    return "type" not in {*written} & {*parameters} and declares(written, parameters) and (tool is not None or has_schema)
 
 
 def default_arguments(name: str, tools: ToolSet | None) -> dict[str, Any] | None:

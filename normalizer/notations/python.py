@@ -1,5 +1,7 @@
 """Call expressions as models write them: `[f(a=1), g.h(b='x')]`, one per line, joined by `;`, or as strings in a list.
 
+A list may hold data beside its calls: `[f(a=1), {"total": 3}]`.
+
 This is a tokenizer; it never uses `eval`. It reads literals and computes only arithmetic on numbers. A bad call does not
 affect the others: its arguments are None, with an `error`, and reading continues behind its parenthesis. The work is linear,
 and no text makes it raise.
@@ -14,10 +16,11 @@ from typing import Any, cast
 from llmcore.normalizer.notations.expressions import read_expressions
 from llmcore.normalizer.notations.extent import Extent
 from llmcore.normalizer.notations.refusals import ARGUMENTS_LIMIT, CALLS_LIMIT, UNREADABLE, clipped
+from llmcore.normalizer.notations.relaxed.lexemes import json_number
 from llmcore.normalizer.notations.relaxed.plain import plain_arguments
 from llmcore.normalizer.notations.relaxed.state import Ended, Flavour, Frame, State, Stop
 from llmcore.normalizer.notations.relaxed.strings import read_quoted
-from llmcore.normalizer.notations.relaxed.structure import read_container
+from llmcore.normalizer.notations.relaxed.structure import read_container, read_root
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 from llmcore.types.limits import DEFAULT_LIMITS, Limits
@@ -42,6 +45,8 @@ _PYTHON = Flavour(
 _NAME = lazy_regex(r"[^\W\d][\w.:/\\-]*")
 _NAMED_BY_LIST = lazy_regex(r"""\[\s{0,16}(["'])([^\W\d][\w.:/\\-]{0,255})\1\s{0,16}\]\s{0,16}(?=\()""")
 _UNPACKING = lazy_regex(r"\(\s*\*\*\s*(?=\{)")
+_SCALAR = lazy_regex(r"(?:-?(?:0|[1-9]\d{0,14}+)(?:\.\d{1,15}+)?|[tT]rue|[fF]alse|null|None)(?=\s*+[,\]])")
+_WORDS = {"true": True, "false": False, "null": None, "none": None}
 _SPACE = re.compile(r"\s*+")
 _SEPARATOR = lazy_regex(r"[ \t]*+(?:[;,#\r\n]|$|(?=[^\W\d][\w.]{0,255}+\())")
 _LAYOUT = lazy_regex(r"[\s;,]*+")
@@ -67,6 +72,7 @@ class PythonCall:
     - `positional`: the arguments without a name, for the caller to map to the schema's order. A single dict becomes `arguments`.
     - `raw`: the text between the parentheses. `span`: that of the whole expression.
     - `complete`: False if the text ended inside.
+    - `beside`: the items of its list that are literals, not calls. The last call of the list has them.
     """
 
     name: str
@@ -77,6 +83,7 @@ class PythonCall:
     repairs: list[Repair] = field(default_factory=list[Repair])
     error: str | None = None
     complete: bool = True
+    beside: list[Any] = field(default_factory=list[Any])
 
 
 @dataclass(slots=True)
@@ -119,7 +126,9 @@ def read_python_calls(
     else:
         reader.read_sequence(at)
     reading = reader.reading
-    if not reading.calls and reading.complete and reading.error is None:
+    if reading.calls:
+        reading.calls[-1].beside = reader.beside
+    elif reading.complete and reading.error is None:
         reading.error = UNREADABLE
     return reading
 
@@ -130,6 +139,7 @@ class _Reader:
     def __init__(self, text: str, start: int, limits: Limits, cut: bool, expressions: bool = False) -> None:
         self.text, self.limits, self.cut, self.expressions = text, limits, cut, expressions
         self.reading = PythonReading(end=start)
+        self.beside: list[Any] = []
 
     def state(self, at: int) -> State:
         return State(self.text, at, len(self.text), limits=self.limits, cut=self.cut, flavour=_PYTHON)
@@ -178,16 +188,43 @@ class _Reader:
                 at, expected = at + 1, True
                 continue
             call = self.quoted(at) if self.text[at] in _ITEM_QUOTES else self.call(at)
-            if call is None:
+            end = self.data(at) if call is None else call.span[1]
+            if end < 0:
                 self.reading.error = UNREADABLE
                 if not self.cut:
                     self.repair("text_dropped", clipped(self.text[at:].rstrip().removesuffix("]").rstrip()), "", "guess")
                 return
             if not expected:
                 self.repair("missing_comma", "", ",", "guess")
-            if not self.add(call):
+            if call is not None and not self.add(call):
                 return
-            at, expected = call.span[1], False
+            at, expected = end, False
+
+    def data(self, at: int) -> int:
+        """Read an item that is a literal, and needs no repair but of its notation. Returns where it ends; -1 if it is none.
+
+        A string is none: it may be prose or code about the calls.
+        """
+        if len(self.beside) >= _CALLS_TIMES_LIMIT * self.limits.calls:
+            return -1
+        if (scalar := _SCALAR.match(self.text, at)) is not None:
+            word = scalar[0].lower()
+            self.beside.append(_WORDS[word] if word in _WORDS else json_number(word, self.limits.digits))
+            return scalar.end()
+        if self.text[at] not in "{[(":
+            return -1
+        end = Extent(at, quotes=_QUOTES, triple=True, comments=True).scan(self.text, True)
+        if end < 0 or end - at > self.limits.arguments:
+            return -1
+        state = State(self.text, at, end, limits=self.limits, cut=False, flavour=_PYTHON)
+        try:
+            value = read_root(state)
+        except (Stop, Ended):
+            return -1
+        if state.pos < end or not state.complete or any(repair.safety != "lossless" for repair in state.repairs):
+            return -1
+        self.beside.append(value)
+        return end
 
     def close_at_end(self) -> None:
         """End a list whose bracket is missing."""

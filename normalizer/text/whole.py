@@ -13,6 +13,7 @@ from typing import Any, Final
 from llmcore.normalizer.bare.fences import holds_closer
 from llmcore.normalizer.bodies.brace_bodies import plain_body
 from llmcore.normalizer.bodies.tagged.parameters import trimmed
+from llmcore.normalizer.calls.call_objects import echoes_tool
 from llmcore.normalizer.calls.typed_values import typed_by
 from llmcore.normalizer.core.damage.markup_remains import remains_in
 from llmcore.normalizer.core.damage.placeholders import holds_placeholders
@@ -334,7 +335,7 @@ class _Reader:
 
     def _is_odd(self, arguments: dict[str, Any], raw: str, tool: CompiledTool, tools: ToolSet) -> bool:
         """Whether it may be no call, or the readers find something in a value that makes the call a guess."""
-        if "properties" in arguments or arguments.get("type") == "object":  # perhaps a tool's definition
+        if "properties" in arguments or arguments.get("type") == "object" or echoes_tool(arguments, tool):  # perhaps a definition
             return True
         if names_another(arguments, tool.name, tools):
             return True

@@ -85,3 +85,26 @@ def test_a_sound_json_value_may_speak_of_a_call_whose_closer_is_missing() -> Non
     said = '<tool_call>{"name": "save_note", "arguments": {"text": "<tool_call>{\\"name\\": \\"ping\\""}}'
     (call,) = read_every_way(said, tools).tool_calls
     assert [(repair.kind, repair.safety) for repair in call.repairs] == [("closer_missing", "lossless")]
+
+
+_CLOSER_OF_VALUE = {
+    **dict.fromkeys(("dsml_v4", "minimax_m2"), re.compile(r"</(?:｜DSML｜)?parameter>")),
+    "beam": re.compile(r"</rfl:parameter>"),
+    "kimi_k3": re.compile(r"<\|close\|>argument<\|sep\|>"),
+    "qwen3_coder": re.compile(r"</parameter>"),
+    "glm47": re.compile(r"</arg_value>"),
+}
+_LAST_IS_LOSSLESS = ("qwen3_coder", "glm47")
+_FIRST_IS_GUESS = ("dsml_v4", "minimax_m2")
+
+
+@pytest.mark.parametrize("name", _CLOSER_OF_VALUE)
+def test_only_in_some_dialects_does_the_end_of_the_call_close_a_value_without_doubt(name: str) -> None:
+    """The next parameter shows where a value ends. A closer of the call shows it only in the dialects that write calls so."""
+    written = DIALECTS[name].write(_CALLS)
+    first, last = [*_CLOSER_OF_VALUE[name].finditer(written)]
+    for closer, is_guess in ((first, name in _FIRST_IS_GUESS), (last, name not in _LAST_IS_LOSSLESS)):
+        (call,) = read_every_way(written[: closer.start()] + written[closer.end() :]).tool_calls
+        assert call.complete
+        safeties = {repair.safety for repair in call.repairs if repair.kind == "closer_missing"}
+        assert safeties == {"guess" if is_guess else "lossless"}, (closer[0], call.repairs)

@@ -409,19 +409,24 @@ class _Coercer:
         self.wrapping = True
         if "array" in view.types and isinstance(value, str) and (items := items_of_text(value)):
             yield self._with_first_step(items, view, path, _repair("items_of_text", path, value, items))
-        elif "array" in view.types and not (
-            isinstance(value, str) and self._accepts_any_text(view) and not _is_one_item(value, path)
-        ):
+        elif "array" in view.types and self._may_be_only_item(value, view, path):
             yield self._with_first_step([value], view, path, _repair("wrapped_in_list", path, value, [value]))
         if "object" in view.types and len(view.properties) == 1 and _is_token(value):
             made = {next(iter(view.properties)): value}
             yield self._with_first_step(made, view, path, _repair("wrapped_in_object", path, value, made, "guess"))
         self.wrapping = False
 
-    def _accepts_any_text(self, view: View) -> bool:
-        """Whether any string is a valid item. Then a text alone would become one item, whatever it says."""
+    def _may_be_only_item(self, value: Any, view: View, path: Path) -> bool:
+        """Whether the value may become a list of one item.
+
+        If any string is a valid item, a text alone would become one, whatever it says. So would a text in an object that the
+        items do not admit: first the text is taken out of the object, then it is judged.
+        """
         item = view_of(self.schema, view.item_schema(0))
-        return item.allowed is None and "string" in (json_kinds(self.schema, item) or {"string"})
+        kinds = json_kinds(self.schema, item) or {"string", "object"}
+        if item.allowed is not None or "string" not in kinds:
+            return True
+        return _is_one_item(value, path) if isinstance(value, str) else "object" in kinds or not is_object(value)
 
     def _only_item(self, values: list[Any], subschema: Any, path: Path) -> Iterator[Coerced]:
         """The only item of a list that fits. It is not wrapped in a new list, which would drop the other items."""

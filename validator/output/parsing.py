@@ -328,15 +328,12 @@ class _Parse:
         self.problems.append(_Failure(size, [*named, *map(_echo_problem, echoes)]))
 
     def _gathered(self, found: Found) -> Iterator[Fit]:
-        """Several values as the items of an array type: all that fit, if no intended item is left out.
-
-        A single value becomes an array only with `lenient`.
-        """
+        """Several values as the items of an array type: all that fit, if no intended item is left out."""
         candidates = _announced(found.values)
         if self.around.array is None or found.unread or len(found.values) >= MAX_CANDIDATES:
             return
         items = [candidate for candidate in candidates if self._fits_item(candidate)]
-        if len(items) < (1 if self.strictness == "lenient" else 2):
+        if len(items) < 2:
             return
         item_ids = set(map(id, items))
         others = [candidate for candidate in found.values if id(candidate) not in item_ids]
@@ -370,6 +367,8 @@ class _Parse:
             if alone and not isinstance(reading.values[0], (dict, list)) and stripped[0] != "(":  # (5) is -5 in books
                 yield from self._coerced(reading.values[0], [*notes, *reading.repairs])
             inner = _unquoted(stripped)
+            if alone and isinstance(reading.values[0], str) and reading.values[0] != inner:
+                continue  # the inner text still has the escapes of JSON
             first = [] if inner == stripped else [Repair(kind="quotes", before=stripped[:1], after="")]
             for fit in self._coerced(inner, [*notes, *first]):
                 guessed = any(repair.safety == "guess" for repair in fit.repairs)

@@ -63,6 +63,7 @@ _DECLARED = {
 _VALUES_IN_TAG = lazy_regex(rf"""\s(?P<key>{"|".join(VALUES)})\s*=\s*(?:"(?P<dq>[^"]*+)"|'(?P<sq>[^']*+)')""")
 _NO_BARE_TEXT = lazy_regex(r"""\n|<[/!A-Za-z]|\A["'{]?\w{1,64}["']?\s*(?::(?=\s)|=)|\A(?:I|We|Let me|None|N/A)\b""")
 """Text that is no argument: several lines, markup, keys, or the model's words about itself."""
+_SPACE = lazy_regex(r"\s*+")
 _UNSEALED = frozenset(("closer_missing", "literal_open", "text_dropped"))
 """Repairs of a body in which the ends of the values are uncertain."""
 
@@ -362,7 +363,7 @@ def _value(
     if value.group == "again" and not value.is_literal:
         found.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
     elif not value.closed and value.group is not None:
-        certain = text.strip() and not value.in_doubt
+        certain = text.strip() and not value.in_doubt and (value.closed_wrongly or not _ends_at_token(reading.src.text, value))
         safety: Safety = grammar.unclosed if certain and not value.closed_wrongly else "lossless" if certain else "guess"
         found.repairs.append(Repair(kind="closer_missing", path=key, safety=safety))
     if grammar.known_keys and tool is not None and key not in tool.properties:
@@ -379,6 +380,11 @@ def _is_strange(tool: CompiledTool | None, grammar: Grammar, text: str, at: int)
         return False
     key = grammar.key(item["key"] or "")
     return not _is_nameless(key, tool, grammar) and key not in tool.properties
+
+
+def _ends_at_token(text: str, value: RawValue) -> bool:
+    """Whether a token of a frame (`<|call|>`) ends the value, and no next parameter. The token does not name what it closes."""
+    return value.group != "parameter" and text.startswith("<|", past(_SPACE, text, value.end))
 
 
 def _end_before_openers(text: str, start: int, value: RawValue) -> None:

@@ -73,6 +73,56 @@ def test_a_declaration_under_the_name_of_its_tool_is_an_echo() -> None:
     assert read_every_way(text, _TOOLS).tool_calls == []
 
 
+@pytest.mark.parametrize("declared", [one for one in _DECLARATIONS if "name" in one])
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        *(
+            "{}",
+            "[{}]",
+            "<tool_call>{}</tool_call>",
+            "<|tools_prefix|>[{}]<|tools_suffix|>",
+            "<|tools_prefix|>{}<|tools_suffix|>",
+        ),
+        *("<|tools_prefix|>[{}, {}]<|tools_suffix|>", '{"toolCalls": [{}], "content": ""}', '{"tool_calls": [{}]}'),
+    ],
+)
+def test_a_declaration_under_its_name_is_an_echo(wrapper: str, declared: dict[str, Any]) -> None:
+    rest = {key: value for key, value in declared.items() if key not in ("name", "type")}
+    text = wrapper.replace("{}", json.dumps({declared["name"]: rest}))
+    envelope = read_every_way(text, _TOOLS, chunkings=1)
+    assert envelope.tool_calls == []
+    if "toolCalls" not in wrapper:
+        assert envelope.content == text
+
+
+@pytest.mark.parametrize("wrapper", ["[{}]", "<|tools_prefix|>[{}]<|tools_suffix|>"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"description": "x"},
+        {"description": "x", "parameters": {}},
+        {"parameters": _NOTHING, "description": "x"},
+    ],
+)
+def test_an_argument_under_a_tools_name_may_be_called_as_a_part_of_a_declaration(arguments: dict[str, Any], wrapper: str) -> None:
+    (call,) = read_every_way(wrapper.replace("{}", json.dumps({"note": arguments})), _TOOLS).tool_calls
+    assert (call.name, call.arguments) == ("note", arguments)
+
+
+def test_an_argument_makes_a_call_of_what_a_tools_name_holds() -> None:
+    text = '<|tools_prefix|>[{"look_up": {"order": "A", "description": "x"}}]<|tools_suffix|>'
+    (call,) = read_every_way(text, _TOOLS).tool_calls
+    assert call.arguments == {"order": "A", "description": "x"}
+
+
+def test_a_declaration_beside_a_call_stays_content() -> None:
+    declared = '{"ping": {"description": "Checks.", "parameters": {"type": "object", "properties": {}}}}'
+    envelope = read_every_way(f'<|tools_prefix|>[{{"look_up": {{"order": "A"}}}}, {declared}]<|tools_suffix|>', _TOOLS)
+    assert [call.name for call in envelope.tool_calls] == ["look_up"]
+    assert envelope.content == declared
+
+
 @pytest.mark.parametrize("wrapper", ["{}", "<tool_call>{}</tool_call>", "[{}]"])
 @pytest.mark.parametrize(
     ("written", "expected"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
 import pytest
@@ -165,6 +166,72 @@ def test_the_calls_of_a_list_that_begins_with_data_are_read(before: str, wrapper
     assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
     said = envelope.content.split("\n\n")
     assert json.dumps(json.loads(f"[{before}, 7]")) == f"[{', '.join(said)}]"
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        *("{}", "```python\n{}\n```", "Let me look:\n{}", "<|tool_call_start|>{}<|tool_call_end|>"),
+        *("<|python_start|>{}<|python_end|>", "<function_calls>{}</function_calls>", "<tool_call>{}</tool_call>"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("listed", "names"),
+    [
+        ("[ping(), DATA]", ["ping"]),
+        ("[get_weather(city='Oslo'), DATA, ping()]", ["get_weather", "ping"]),
+        ("[ping(), DATA, DATA]", ["ping"]),
+        ("['ping()', DATA]", ["ping"]),
+    ],
+)
+@pytest.mark.parametrize(
+    "data", ['{"temperature": 3}', "{'cold': True, 'at': ('a', None, 1)}", "[1, [2]]", "(1, 2)", "7", "None"]
+)
+def test_the_python_calls_of_a_mixed_list_are_read_and_its_data_stays_content(
+    data: str, listed: str, names: list[str], wrapper: str
+) -> None:
+    if listed.startswith("['") and wrapper.startswith("<"):
+        pytest.skip("no model was seen to quote its calls within markup")
+    envelope = read_every_way(wrapper.replace("{}", listed.replace("DATA", data), 1), chunkings=2)
+    assert [call.name for call in envelope.tool_calls] == names
+    assert all(call.complete and not call.repairs for call in envelope.tool_calls)
+    said = envelope.content.removeprefix("Let me look:\n").split("\n\n")
+    assert [json.loads(one) for one in said] == [json.loads(json.dumps(ast.literal_eval(data)))] * listed.count("DATA")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["['ping()', 'asks whether it is there']", '[ping(), "warm"]', "[ping(), count]", "[ping(), {1: f(x)}]", "[ping(), {1"],
+)
+def test_a_list_with_prose_or_code_beside_a_python_call_runs_nothing(text: str) -> None:
+    assert not any(call.complete for call in read_every_way(text).tool_calls)
+
+
+def test_a_tuple_of_calls_and_data_is_read_as_a_list_is() -> None:
+    envelope = read_every_way('(ping(), {"temperature": 3})')
+    assert ([call.name for call in envelope.tool_calls], envelope.content) == (["ping"], '{"temperature": 3}')
+
+
+def test_a_mixed_list_of_unknown_tools_stays_content() -> None:
+    text = '[jump(), {"temperature": 3}]'
+    for tools in (TOOLS, None):
+        envelope = read_every_way(text, tools)
+        assert (envelope.tool_calls, envelope.content) == ([], text)
+
+
+@pytest.mark.parametrize("closer", ["<|tools_suffix|>", ""])
+@pytest.mark.parametrize("data", ['{"temperature": 3}', '"warm"', "[1]", '{"at": "Oslo", "on": 4}'])
+def test_data_in_a_list_of_calls_under_their_names_stays_content(data: str, closer: str) -> None:
+    call = '{"get_weather": {"city": "Oslo"}}'
+    for listed in (f"[{call}, {data}]", f"[{data}, {call}]"):
+        envelope = read_every_way(f"<|tools_prefix|>{listed}{closer}")
+        assert [one.arguments for one in envelope.tool_calls] == [{"city": "Oslo"}]
+        assert json.loads(envelope.content) == json.loads(data)
+
+
+def test_an_unknown_name_in_a_list_of_calls_under_their_names_is_a_call() -> None:
+    text = '<|tools_prefix|>[{"get_weather": {"city": "Oslo"}}, {"jump": {"far": 1}}]<|tools_suffix|>'
+    assert [(call.name, call.known) for call in read_every_way(text).tool_calls] == [("get_weather", True), ("jump", False)]
 
 
 _PERSON = '{"name": "Alice", "age": 30}'

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import pytest
 
 from llmcore import RunContext
 from llmcore.tools import Tool, as_tool
+from llmcore.tools.schema.docstrings import Documentation, documentation
 
 FILE, COUNT = "The file to read.", "How many lines, at most."
 READ = {
@@ -122,3 +124,63 @@ def test_several_names_of_one_text_are_each_described() -> None:
         "x": "Where to.",
         "y": "Where to.",
     }
+
+
+@dataclass
+class City:
+    name: str
+
+
+BESIDE_TYPES = {
+    "google, a unit": ("Args:\n    size (in MB): How big.", "(in MB) How big."),
+    "google, a bound": ("Args:\n    size (max 10 MB): How big.", "(max 10 MB) How big."),
+    "google, a bound and types": ("Args:\n    size (int, at most 10, optional): How big.", "(at most 10) How big."),
+    "google, nothing else": ("Args:\n    size (in MB):", "in MB"),
+    "numpy, values": ("Parameters\n---\nsize : {'small', 'large'}\n    How big.", "({'small', 'large'}) How big."),
+    "numpy, a unit": ("Parameters\n---\nsize : int, in MB\n    How big.", "(in MB) How big."),
+    "numpy, a unit alone": ("Parameters\n---\nsize : int, in MB", "int, in MB"),
+    "sphinx": (":param size: How big.\n:type size: MB, at most 10", "(MB, at most 10) How big."),
+    "sphinx, the type first": (":type size: MB,\n    at most 10\n:param size: How big.", "(MB, at most 10) How big."),
+    "sphinx, the type alone": (":type size: int or MB", "int or MB"),
+    "sphinx, beside the name": (":param MB size: How big.", "(MB) How big."),
+    "a class of another module": ("Args:\n    size (Country): How big.", "(Country) How big."),
+}
+TYPES = [
+    "int",
+    "Optional[list[str]]",
+    "str or None",
+    "dict of str to ints",
+    "City, optional",
+    "typing.Dict[str, tuple(int, ...)]",
+]
+
+
+@pytest.mark.parametrize(("docstring", "description"), BESIDE_TYPES.values(), ids=BESIDE_TYPES)
+def test_what_is_no_type_in_the_place_of_the_type_stays(docstring: str, description: str) -> None:
+    def weigh(size: int, count: int = 1) -> None: ...
+
+    tool = as_tool(made_of(weigh, f"Weigh it.\n\n{docstring}"))
+    assert described(tool) == {"size": description}
+    assert tool.definition.description == "Weigh it."
+
+
+@pytest.mark.parametrize("kind", [*TYPES, ":class:`City`", "Literal['a', 'b']"])
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "Args:\n    size ({}): How big.",
+        "Parameters\n---\nsize : {}\n    How big.",
+        ":param size: How big.\n:type size: {}",
+    ],
+)
+def test_a_type_is_left_to_the_schema(docstring: str, kind: str) -> None:
+    def weigh(size: City, unit: Literal["a", "b"]) -> None: ...
+
+    assert documentation(made_of(weigh, f"Weigh it.\n\n{docstring.format(kind)}")) == Documentation(
+        "Weigh it.", {"size": "How big."}
+    )
+
+
+def made_of(function: Any, docstring: str) -> Any:
+    function.__doc__ = docstring
+    return function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal
 
 import pytest
@@ -37,6 +38,11 @@ class Book(BaseModel):
         ("\u7f57\u9a6c\u3001\u5965\u65af\u9646", list[str], ["\u7f57\u9a6c", "\u5965\u65af\u9646"]),
         ('{"tags": "- a\\n- b"}', Book, Book(tags=["a", "b"])),
         ('{"tags": "a, b"}', Book, Book(tags=["a", "b"])),
+        ('{"result": "- Rome\\n- Oslo"}', list[str], ["Rome", "Oslo"]),
+        ('{"result": "Rome, Oslo"}', list[str], ["Rome", "Oslo"]),
+        ('Here: {"result": "1. Rome\\n2. Oslo"}', list[str], ["Rome", "Oslo"]),
+        ('"- Rome\\n- Oslo"', list[str], ["Rome", "Oslo"]),
+        ('{"tags": {"all": "- a\\n- b"}}', Book, Book(tags=["a", "b"])),
     ],
 )
 def test_a_list_in_plain_text_becomes_its_items(text: str, output_type: Any, value: Any) -> None:
@@ -48,6 +54,7 @@ def test_a_list_in_plain_text_becomes_its_items(text: str, output_type: Any, val
 @pytest.mark.parametrize(
     "text",
     [
+        "I like Rome.",
         "Rome and Oslo are cities.",
         "I like Rome, Oslo and Paris.",
         "Rome, Oslo, and Paris",
@@ -62,9 +69,12 @@ def test_a_list_in_plain_text_becomes_its_items(text: str, output_type: Any, val
         "",
     ],
 )
-def test_a_text_that_is_not_clearly_a_list_is_refused(text: str) -> None:
+@pytest.mark.parametrize("shape", ["bare", "string", "object"])
+def test_a_text_that_is_not_clearly_a_list_is_refused(text: str, shape: str) -> None:
+    """Also as a JSON string, and as the only value of a JSON object."""
+    written = {"bare": text, "string": json.dumps(text), "object": json.dumps({"result": text})}[shape]
     with pytest.raises(OutputParseError):
-        parse(text, list[str], strictness="lenient")
+        parse(written, list[str], strictness="lenient")
 
 
 @pytest.mark.parametrize("text", ["- Rome\n- Oslo", "Rome, Oslo"])
@@ -75,6 +85,7 @@ def test_only_lenient_reads_a_list_in_plain_text(text: str) -> None:
 
 def test_a_single_word_is_one_item_and_so_are_words_in_a_field() -> None:
     assert parse("Rome", list[str], strictness="lenient") == ["Rome"]
+    assert parse('{"result": "Rome"}', list[str], strictness="lenient") == ["Rome"]
     assert parse('{"tags": "great book"}', Book, strictness="lenient") == Book(tags=["great book"])
     with pytest.raises(OutputParseError):
         parse('{"tags": "Well, this is no list, I fear."}', Book, strictness="lenient")
