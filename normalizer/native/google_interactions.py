@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from llmcore.normalizer.native.shape import as_dict, dicts, text_or_empty
+from llmcore.normalizer.native.shape import as_dict, as_list, dicts, text_or_empty
 from llmcore.normalizer.native.wire_pieces import CallArguments, CallEnd, CallStart, Opaque, Piece, Reasoning, Text
 
 __all__ = ["GoogleInteractionsReader", "is_google_interactions_body"]
@@ -17,10 +17,9 @@ _OWN = frozenset((_CALL, _OUTPUT, "text", *_THOUGHTS))
 
 def is_google_interactions_body(body: dict[str, Any]) -> bool:
     """Whether it is a whole body: it lists steps, and each names its type."""
-    steps = body.get("steps")
-    if not isinstance(steps, list) or "choices" in body:
+    if "choices" in body:
         return False
-    kinds = [text_or_empty(as_dict(step).get("type")) for step in steps]
+    kinds = [text_or_empty(as_dict(step).get("type")) for step in as_list(body.get("steps"))]
     return bool(kinds) and all(kinds) and not _OWN.isdisjoint(kinds)
 
 
