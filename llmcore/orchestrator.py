@@ -225,9 +225,11 @@ class Orchestrator:
     def __setattr__(self, name: str, value: Any) -> None:
         if (setting := meant(name, SETTINGS)) is not None:
             per_run = f"; for one run, give `{setting}=...` to the call" if setting in PER_RUN else ""
-            raise ConfigError(f"`{setting}` is settled when an Orchestrator is made: make another one{per_run}")
+            raise ConfigError(f"`{setting}` can only be set when an Orchestrator is created: create another one{per_run}")
         if INSTEAD.get(name, "").removeprefix("it is `").removesuffix("`") in SETTINGS:
-            raise ConfigError(f"`{name}` is no setting: {INSTEAD[name]}, and settled when an Orchestrator is made")
+            raise ConfigError(
+                f"`{name}` is not a setting: {INSTEAD[name]}, which can only be set when an Orchestrator is created"
+            )
         super().__setattr__(name, value)
 
     @property

@@ -1,9 +1,9 @@
-"""YAML as plain data, from files that others wrote: text, numbers, booleans, null, lists, and mappings with text keys.
+"""Reads untrusted YAML as plain data: text, numbers, booleans, null, lists, and mappings with text keys.
 
-PyYAML only parses; the values are built here from its events, so that a small file can neither take long nor fill the
-memory. Rules: a key is its text as written (`on`, `1`, `2026-01-31` stay what they are) and stands once in a mapping;
-a date is text, and so is `1:30`; `010`, which some readers take for 8, is refused; an alias counts as often as it
-repeats something, and may not stand inside what it names; a tag that is not plain data is refused. Every refusal is a
+PyYAML only parses. This module builds the values from its events, so a small file can neither take long nor fill the
+memory. Rules: a key is its text as written (`on`, `1`, `2026-01-31`), and occurs once in a mapping. A date is text,
+and so is `1:30`. `010` is refused, since some readers read it as 8. Each use of an alias counts all values it repeats.
+An alias inside the value that it names is refused, and so is a tag that is not plain data. Every refusal is a
 `YamlProblem` with its line. Time and memory are linear in the length of the text and in `FileLimits.aliased`.
 """
 
@@ -23,7 +23,7 @@ from llmcore.types.limits import FileLimits
 
 __all__ = ["YamlProblem", "load_yaml", "yaml_items"]
 
-_PARSER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, in C where it was built
+_PARSER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, in C if available
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", f"{_TAG}str", f"{_TAG}timestamp", f"{_TAG}value", f"{_TAG}merge"})
 _NUMBER_TAGS = frozenset({f"{_TAG}int", f"{_TAG}float"})
@@ -34,8 +34,8 @@ _MERGE_KEY = "<<"
 
 
 class YamlProblem(ValueError):
-    """What is wrong with a text, and in which line, counted from 1 (None: not told). `ends_the_text`: what stands
-    behind it cannot be read either."""
+    """What is wrong with a text, and in which line, counted from 1 (None: unknown). `ends_the_text`: the rest of the text
+    cannot be read either."""
 
     def __init__(self, line: int | None, message: str, *, ends_the_text: bool = False) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class YamlProblem(ValueError):
 
 
 def load_yaml(text: str, limits: FileLimits) -> Any:
-    """The data of a text that is one document; None when it is empty. Raises `YamlProblem`."""
+    """The data of a text with one document; None if it is empty. Raises `YamlProblem`."""
     builder = _Builder(text, limits, binary=False)
     if not builder.begin():
         return None
@@ -55,10 +55,10 @@ def load_yaml(text: str, limits: FileLimits) -> Any:
 
 
 def yaml_items(text: str, key: str, limits: FileLimits) -> Iterator[tuple[int, Any]]:
-    """The items of the list that stands under `key` in the mapping that the text is, one at a time, each with its line.
+    """The items of the list under `key` in the text's mapping, one at a time, each with its line.
 
-    An item that cannot be read comes as its `YamlProblem`, and the next one follows. `!!binary` gives bytes. Raises
-    `YamlProblem` for what makes the rest unreadable, and where there is no such list.
+    An unreadable item is yielded as its `YamlProblem`, and the next one follows. `!!binary` gives bytes. Raises
+    `YamlProblem` if the rest is unreadable or there is no such list.
     """
     builder = _Builder(text, limits, binary=True)
     given: set[str] = set()
@@ -81,7 +81,7 @@ def yaml_items(text: str, key: str, limits: FileLimits) -> Iterator[tuple[int, A
 
 
 class _Builder:
-    """Takes a parser's events and gives values. `count` is how many were built, aliases with all that they repeat."""
+    """Builds values from a parser's events. `_count`: the number of built values, with all that aliases repeat."""
 
     def __init__(self, text: str, limits: FileLimits, *, binary: bool) -> None:
         self._text = text
@@ -96,18 +96,18 @@ class _Builder:
         self._depth = 0
         self._count = 0
         self._aliased = 0
-        self._anchors: dict[str, tuple[Any, int] | None] = {}  # None: not whole yet
+        self._anchors: dict[str, tuple[Any, int] | None] = {}  # None: not complete yet
 
     def begin(self) -> bool:
-        """Go to the document's content; False when there is none."""
+        """Go to the document's content; False if there is none."""
         self.next()
         return isinstance(self.next(), yaml.DocumentStartEvent)
 
     def end(self) -> None:
-        """Raises `YamlProblem` when another document follows."""
+        """Raises `YamlProblem` if another document follows."""
         self.next()
         if isinstance(event := self.next(), yaml.DocumentStartEvent):
-            raise _problem(event, "a second document begins; a file holds one")
+            raise _problem(event, "a second document begins; a file may have only one")
 
     def next(self) -> Any:
         """The next event. Raises `YamlProblem` for a mistake in the text and for too many levels."""
@@ -122,7 +122,7 @@ class _Builder:
         return event
 
     def items(self, start: Any) -> Iterator[tuple[int, Any]]:
-        """The items of a list; `start` opened it. Each is counted anew against the limit of values."""
+        """The items of the list that `start` opened. The limit of values applies to each item."""
         if start.anchor is not None:
             self._anchors[start.anchor] = None
         outside, number = self._depth, 0
@@ -187,7 +187,7 @@ class _Builder:
         if not merged:
             return own
         whole: dict[str, Any] = {}
-        for mapping in reversed(merged):  # of several, the first one wins
+        for mapping in reversed(merged):  # the first mapping has precedence
             whole.update(mapping)
         return whole | own
 
@@ -200,10 +200,10 @@ class _Builder:
 
     def _repeated(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            raise _problem(event, f"the alias {_shown(event.anchor)} names nothing that stands before it")
+            raise _problem(event, f"the alias {_shown(event.anchor)} names nothing before it")
         found = self._anchors[event.anchor]
         if found is None:
-            raise _problem(event, f"the alias {_shown(event.anchor)} names something that is not whole where it stands")
+            raise _problem(event, f"the alias {_shown(event.anchor)} is inside the value that it names")
         value, size = found
         self._aliased += size
         self._count += size
@@ -228,9 +228,11 @@ class _Builder:
         if tag == f"{_TAG}binary" and self._binary:
             return _decoded(event)
         if tag in _NUMBER_TAGS and ":" in text and event.tag is None:
-            return text  # only YAML 1.1 reads it as a number, to the base 60
+            return text  # only YAML 1.1 reads it as a number, in base 60
         if tag in _NUMBER_TAGS and (":" in text or _OCTAL.fullmatch(text)):
-            raise _problem(event, f"{_shown(text)} is not the same number to all readers of YAML; write it plainly, or in quotes")
+            raise _problem(
+                event, f"not all YAML readers read {_shown(text)} as the same number; write a plain number, or use quotes"
+            )
         read = _READERS.get(str(tag))
         if read is None:
             raise _problem(event, f"a value with the tag {_shown(str(tag))}; only plain data is read")
@@ -239,7 +241,7 @@ class _Builder:
         try:
             value = read(yaml.ScalarNode(str(tag), text))
         except (ValueError, LookupError):
-            raise _problem(event, f"{_shown(text)} is no {str(tag).removeprefix(_TAG)}") from None
+            raise _problem(event, f"{_shown(text)} is not a valid {str(tag).removeprefix(_TAG)}") from None
         if isinstance(value, float) and math.isinf(value) and "inf" not in text.lower():
             raise _problem(event, f"{_shown(text)} is too large for a number")
         return value

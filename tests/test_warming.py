@@ -175,7 +175,7 @@ def test_it_is_silent(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
 
 def test_a_first_run_without_an_asyncio_loop_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warming, "_are_ready", False)
-    with pytest.raises(CallerError, match="no asyncio event loop runs here"):
+    with pytest.raises(CallerError, match="a run needs an asyncio event loop"):
         Orchestrator(FakeModel("Hello.")).run("Hello?").send(None)
 
 

@@ -1,8 +1,8 @@
 """The command line, `llmcore`.
 
-Rules: a command is one module with one function and one line in `app.COMMANDS`; libraries are imported when a command
-runs, so that `llmcore --help` stays light; results go to standard output, everything else to standard error; the
-caller's mistakes are one clear line and exit code 2, never a traceback.
+Rules: a command is one module with one function and one line in `app.COMMANDS`. A command imports its libraries when
+it runs, so `llmcore --help` stays fast. Results go to standard output, everything else to standard error. A mistake of
+the user gives one clear line and exit code 2, never a traceback.
 """
 
 from __future__ import annotations

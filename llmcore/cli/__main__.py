@@ -1,4 +1,4 @@
-"""`python -m llmcore.cli`, for where the console script is not on the path."""
+"""`python -m llmcore.cli`, if the console script is not on the path."""
 
 from llmcore.cli import main
 

@@ -1,4 +1,4 @@
-"""The application: its commands, its version, and how errors end it."""
+"""The application: its commands, its version, and how it reports errors."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 
-_UsageError: Any = typer.BadParameter.__base__  # its module is click's or typer's own, by typer's release
+_UsageError: Any = typer.BadParameter.__base__  # it is in click or in typer, depending on typer's release
 _NO_ARGUMENTS = "NoArgsIsHelpError"
 """A usage error that shows the help."""
 
 
 class _Commands(TyperGroup):
-    """Ends the caller's mistakes with one line, and keeps the order in which the commands were listed."""
+    """Reports mistakes of the user in one line, and keeps the order of the commands."""
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         with _one_line():
@@ -56,7 +56,7 @@ def _one_line() -> Generator[None]:
         where = error.ctx.command_path if error.ctx is not None else "llmcore"
         exit_with_error(f"{error.format_message().rstrip('.')} (see `{where} --help`)")
     except Exception as error:
-        from llmcore.types import LLMCoreError  # half of the start-up, and seldom needed
+        from llmcore.types import LLMCoreError  # this import is half of the start-up time, and seldom needed
 
         if isinstance(error, LLMCoreError):
             exit_with_error(str(error))
@@ -67,7 +67,7 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
-    pretty_exceptions_enable=False,  # a traceback is a bug report: plain, whole, without the values of variables
+    pretty_exceptions_enable=False,  # a traceback is for a bug report: plain, complete, without the values of variables
     help="Reliable tool calling and typed output on any language model.",
 )
 for _name, _command in COMMANDS.items():
@@ -88,4 +88,4 @@ def _options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and the build, and exit.")
     ] = False,
 ) -> None:
-    """Options of the command line as a whole."""
+    """Options of the whole command line."""

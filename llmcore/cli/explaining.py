@@ -1,4 +1,4 @@
-"""An envelope in words: for each call and near miss where it stands, which dialect it is, and what was done to it."""
+"""Explains an envelope: the place, dialect and repairs of each call, and the reason of each near miss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXCERPT = 160
 
 
 def explanation(envelope: Envelope, tools: ToolSet | None) -> str:
-    """Several lines; where the tools are known, also what the validator says."""
+    """The explanation, several lines. If the tools are known, it includes the validator's verdict."""
     lines: list[str] = []
     for index, call in enumerate(envelope.tool_calls):
         lines += [f"call {index}: {shortened_line(call.name)} {shortened_line(call.arguments)}", *_about(call, envelope.source)]
@@ -65,8 +65,8 @@ def _about_miss(miss: NearMiss, source: str) -> Iterator[str]:
 
 
 def _deciding(miss: NearMiss, source: str) -> str:
-    """The words that made it a near miss, if words did: the sentence before it that says so, what stands before it on its line,
-    or, where it is quoted, the line above."""
+    """The words that made it a near miss, if any: the sentence before it, the text before it on its line, or, if it is
+    quoted, the line above."""
     start = miss.span[0]
     if miss.reason == "example":
         words = sentence_before(source, 0, start)
@@ -96,7 +96,7 @@ def _repair(repair: Repair) -> str:
 
 
 def _quoted(value: object) -> str:
-    """As JSON, so that the text "3" is not taken for the number."""
+    """The value as JSON, so that the text "3" differs from the number."""
     return shortened_line(as_json_text(value), _EXCERPT)
 
 
@@ -109,4 +109,4 @@ def _excerpt(source: str, span: tuple[int, int]) -> str:
 
 
 def _yes_no(known: bool | None) -> str:
-    return "not told which there are" if known is None else "yes" if known else "no"
+    return "unknown: no tools were given" if known is None else "yes" if known else "no"

@@ -1,4 +1,4 @@
-"""`llmcore models`: what a model registry holds, in the order of selection. Keys are never shown, only whether there
+"""`llmcore models`: lists the models of a registry, in the order of selection. It never shows a key, only whether there
 is one."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def models(
 
 
 def _as_data(config: ModelConfig) -> dict[str, Any]:
-    """Everything but the key and the headers, which may hold one."""
+    """Everything except the key and the headers, which may contain a key."""
     return {
         **config.model_dump(mode="json", exclude={"api_key", "extra_headers"}),
         "modes": list(config.modes),

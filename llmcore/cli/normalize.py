@@ -1,5 +1,5 @@
-"""`llmcore normalize`: one reply, from a file or standard input, as an envelope, as events while it comes, or
-explained."""
+"""`llmcore normalize`: reads one reply from a file or standard input, and prints its envelope, its events as they
+arrive, or an explanation."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ def normalize_command(
         str | None,
         typer.Option(help="The tools that were offered: a JSON file, or MODULE:OBJECT.", metavar="FILE|MODULE:OBJECT"),
     ] = None,
-    stream: Annotated[bool, typer.Option("--stream", help="Print events, one JSON object a line, as input comes.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the envelope as JSON; that is the default.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each call was taken or not, instead of JSON.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Print events as the input arrives, as JSON lines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the envelope as JSON (default).")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Instead of JSON, say why each call was accepted or not.")] = False,
     form: Annotated[
         _Form,
         typer.Option("--as", help="What the input is: a model's text, a provider's JSON body, or a stream's events."),
     ] = _Form.auto,
-    dialect: Annotated[list[str] | None, typer.Option(help="Read only this dialect; may be repeated.")] = None,
+    dialect: Annotated[list[str] | None, typer.Option(help="Read only this dialect. You may repeat it.")] = None,
     finish_reason: Annotated[str | None, typer.Option(help="The provider's word for why the model stopped.")] = None,
-    reasoning_open: Annotated[bool, typer.Option("--reasoning-open", help="The prompt had opened the reasoning.")] = False,
-    forced_tool: Annotated[str | None, typer.Option(help="The tool that was forced: bare arguments belong to it.")] = None,
+    reasoning_open: Annotated[bool, typer.Option("--reasoning-open", help="The prompt opened the reasoning.")] = False,
+    forced_tool: Annotated[str | None, typer.Option(help="The forced tool: bare arguments are its call.")] = None,
     text_calls: Annotated[
         _TextCalls,
-        typer.Option(help="Which calls in text count: by the rules, only if the reply says nothing else, or none."),
+        typer.Option(help="Which calls in text count: by the rules, only if the reply has no other text, or none."),
     ] = _TextCalls.standard,
 ) -> None:
-    """Turn a model's reply into one envelope: a body, a stream or plain text, told apart by its shape.
+    """Turn a model's reply into one envelope. Its shape shows whether it is a body, a stream or plain text.
 
-    Exit code 0, also when no call was found; 2: the input or the tools cannot be read.
+    Exit code 0, even if no call was found; 2: the input or the tools cannot be read.
     """
     chosen = [name for name, given in (("--json", as_json), ("--stream", stream), ("--explain", explain)) if given]
     if len(chosen) > 1:
@@ -76,7 +76,7 @@ def normalize_command(
     offered = load_tools(tools) if tools is not None else None
     if forced_tool is not None and offered is not None and forced_tool not in offered:
         exit_with_error(
-            f"--forced-tool {forced_tool!r} is none of the tools: {', '.join(tool.name for tool in offered) or 'there are none'}"
+            f"--forced-tool {forced_tool!r} is not a tool; there are: {', '.join(tool.name for tool in offered) or 'none'}"
         )
     normalizer = Normalizer(
         offered, dialects=dialect, reasoning_open=reasoning_open, forced_tool=forced_tool, text_calls=text_calls.value
@@ -101,14 +101,14 @@ def normalize_command(
 
 
 def _show(events: Iterable[NormalizerEvent], wanted: bool) -> None:
-    """Reads the reply on, and prints its events if they are wanted."""
+    """Consumes the events, and prints them if they are wanted."""
     for event in events:
         if wanted:
             write(_line(event))
 
 
 def _line(event: NormalizerEvent) -> str:
-    from llmcore.run.streaming.event_json import event_type  # loads what runs need: only where events are printed
+    from llmcore.run.streaming.event_json import event_type  # loads the modules of runs, so only if events are printed
 
     return as_json_text({"type": event_type(type(event)), **{field.name: getattr(event, field.name) for field in fields(event)}})
 
@@ -126,19 +126,19 @@ def _opened(file: Path) -> Generator[BinaryIO]:
 
 
 def _texts(source: BinaryIO, name: str) -> Iterator[str]:
-    """The text as it comes; a character cut in two waits for its rest."""
+    """The text as it arrives. A character cut in two waits for its rest."""
     from llmcore.types.limits import RECORDING_LIMITS
 
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    done = 0  # bytes that are decoded; what the decoder holds back is not among them
+    done = 0  # decoded bytes, without those that the decoder still buffers
     while True:
         chunk = _read(source)
-        held = len(decoder.getstate()[0])
+        buffered = len(decoder.getstate()[0])
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             exit_with_error(f"{name}: not UTF-8 near byte {done + error.start}")
-        done += held + len(chunk) - len(decoder.getstate()[0])
+        done += buffered + len(chunk) - len(decoder.getstate()[0])
         if done > RECORDING_LIMITS.size:
             exit_with_error(f"{name}: a reply of more than {RECORDING_LIMITS.size} bytes")
         yield text
@@ -147,7 +147,7 @@ def _texts(source: BinaryIO, name: str) -> Iterator[str]:
 
 
 def _read(source: BinaryIO) -> bytes:
-    """What is there, without waiting for more."""
+    """The available bytes, without waiting for more."""
     read1 = getattr(source, "read1", source.read)
     data: bytes = read1(_CHUNK)
     return data

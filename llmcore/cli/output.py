@@ -1,11 +1,10 @@
-"""Everything the command line prints: nothing that a model, a server or a file wrote may break the output or steer
-the terminal.
+"""Prints everything of the command line. No text of a model, server or file can break the output or control the
+terminal.
 
-Every line goes through `write` (a test looks for prints elsewhere). Whether it goes to a terminal, a pipe or a file,
-and in text, tables and JSON alike, what steers a terminal or hides text is shown as an escape: control characters
-(line breaks and tabs stay where they are layout), the marks that turn the direction of writing, invisible format
-characters, tags, lone surrogates. The joiners that emoji and Persian need stay. In JSON they are JSON's own escapes,
-so that what is read back equals what was there.
+Every line goes through `write` (a test checks that nothing else prints). In text, tables and JSON, to a terminal, pipe
+or file, characters that control a terminal or hide text become escapes: control characters (except line breaks and
+tabs of the layout), marks that change the direction of writing, invisible format characters, tags, lone surrogates.
+The joiners that emoji and Persian need stay. JSON uses its own escapes, so parsing it gives the original text.
 """
 
 from __future__ import annotations
@@ -52,15 +51,15 @@ _HIDDEN = (
     "\ud800-\udfff\ufe00-\ufe0e\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Unicode's control, format and separator characters but U+200C and U+200D; variation selectors but emoji's U+FE0F; lone
-surrogates, and what never is a character."""
-_STEERING = re.compile(f"[\x00-\x1f{_HIDDEN}]")
-_STEERING_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]")
+"""Unicode's control, format and separator characters except U+200C and U+200D; variation selectors except emoji's
+U+FE0F; lone surrogates and noncharacters."""
+_UNSAFE = re.compile(f"[\x00-\x1f{_HIDDEN}]")
+_UNSAFE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]")
 
 
 def guard_output() -> None:
-    """For a process of its own: also what others print (log records, a traceback) is escaped, and what the stream's
-    encoding cannot hold is shown as an escape instead of failing."""
+    """Set up the command's process: log records and tracebacks are escaped too, and so are characters that the stream's
+    encoding cannot represent."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -71,10 +70,10 @@ def guard_output() -> None:
 
 
 def write(what: str | RenderableType, *, err: bool = False, wrap: bool = True) -> None:
-    """Print text (one line, or several) or a rich renderable, at once: a pipe's reader is waiting.
+    """Print text (one or several lines) or a rich renderable, without buffering, since a pipe's reader is waiting.
 
-    `err`: to standard error, where no text holds a key; results on standard output are as they were said. `wrap` False: a
-    renderable's lines are not broken.
+    `err`: to standard error, with keys removed from text. Results on standard output keep them. `wrap` False: do not
+    break a renderable's lines.
     """
     if isinstance(what, str):
         typer.echo(printable(process_scrubber().text(what) if err else what), err=err)
@@ -94,7 +93,7 @@ def exit_with_error(message: str, code: int = EXIT_UNREADABLE) -> NoReturn:
 
 
 def terminal(*, err: bool = False) -> Console:
-    """As wide as the terminal (or $COLUMNS); a pipe has no width, and nothing is cut there. Text is never markup."""
+    """A console as wide as the terminal (or $COLUMNS). In a pipe, nothing is cut. Text is never read as markup."""
     from rich.console import Console
 
     console = Console(stderr=err, markup=False, emoji=False, highlight=False)
@@ -104,31 +103,30 @@ def terminal(*, err: bool = False) -> Console:
 
 
 def printable(text: str) -> str:
-    """Text as it may be printed, its line breaks and tabs kept."""
-    return _STEERING_IN_LINES.sub(_escape, text)
+    """Text that is safe to print, with its line breaks and tabs."""
+    return _UNSAFE_IN_LINES.sub(_escape, text)
 
 
 def inline(text: str) -> str:
-    """Text on one line: line breaks and tabs are shown as escapes as well."""
-    return _STEERING.sub(_escape, text)
+    """Text on one line: line breaks and tabs become escapes too."""
+    return _UNSAFE.sub(_escape, text)
 
 
 def shortened_line(value: Any, length: int = 300) -> str:
-    """A value as JSON, a text as it is, on one line and cut to `length` characters."""
+    """A text, or another value as JSON, on one line and cut to `length` characters."""
     text = value if isinstance(value, str) else as_json_text(value)
     return inline(text if len(text) <= length else f"{text[:length]}... ({len(text)} characters)")
 
 
 def as_json_text(value: Any, indent: int | None = None) -> str:
-    """JSON that any reader takes, and any terminal: what may not be printed as it is stands in JSON's escapes, what is
-    no JSON (pydantic models, tuples) as its plain data, and numbers that JSON lacks as the texts "NaN", "Infinity" and
-    "-Infinity"."""
+    """JSON that is valid and safe to print. Unsafe characters become JSON's escapes, other types (pydantic models,
+    tuples) their plain data, and numbers that JSON does not have the texts "NaN", "Infinity" and "-Infinity"."""
     only_ascii = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     try:
         text = json.dumps(value, ensure_ascii=only_ascii, indent=indent, default=_plain, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=only_ascii, indent=indent, default=_plain)
-    written: str = _STEERING_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    written: str = _UNSAFE_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text)
     return written
 
 
@@ -154,7 +152,7 @@ def _plain(value: Any) -> Any:
 
 
 class _Escaped:
-    """A renderable whose text is escaped after it was laid out, so that no cell can be forgotten."""
+    """A renderable whose text is escaped after its layout, so that no cell is missed."""
 
     def __init__(self, inner: RenderableType) -> None:
         self._inner = inner
@@ -167,7 +165,7 @@ class _Escaped:
 
 
 class _LogLines(logging.Handler):
-    """Log records on standard error."""
+    """Prints log records to standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         write(f"llmcore: {record.levelname.lower()}: {self.format(record)}", err=True)

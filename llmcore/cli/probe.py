@@ -1,4 +1,4 @@
-"""`llmcore probe`: asks a model small questions in every output mode and shows what holds."""
+"""`llmcore probe`: asks a model small questions in every output mode and shows what works."""
 
 from __future__ import annotations
 
@@ -36,30 +36,30 @@ def probe_command(
     timeout: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for each request, from when it can be sent; else the model's own.", metavar="SECONDS", min=0.001
+            help="Seconds for each request, once it can be sent. Default: the model's timeout.", metavar="SECONDS", min=0.001
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
-    save: Annotated[bool, typer.Option("--save", help="Enter what was learnt in the store given by --store.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    save: Annotated[bool, typer.Option("--save", help="Save what was learnt in the store of --store.")] = False,
     store: Annotated[
         str | None,
         typer.Option(
-            help="The store that runs share: a file, or the URL of a Redis.", metavar="FILE|URL", envvar="LLMCORE_CAPABILITIES"
+            help="The store that runs share: a file, or a Redis URL.", metavar="FILE|URL", envvar="LLMCORE_CAPABILITIES"
         ),
     ] = None,
 ) -> None:
-    """Ask a model small questions in every output mode, and show what holds: eight requests of a few tokens each.
+    """Ask a model small questions in every output mode, and show what works: eight requests of a few tokens each.
 
-    Of an alias with several deployments each is asked.
+    If an alias has several deployments, each is asked.
 
-    Exit code 0; 1: the model, or one of its deployments, could not be asked, or what was learnt could not be saved; 2: the
+    Exit code 0; 1: the model or one of its deployments could not be asked, or the results could not be saved; 2: the
     command or its configuration is wrong.
     """
     import asyncio
 
     if save and store is None:
         exit_with_error(
-            "--save needs --store FILE|URL (or $LLMCORE_CAPABILITIES): where the programs that use the model look for it"
+            "--save needs --store FILE|URL (or $LLMCORE_CAPABILITIES): the store that the programs with this model read"
         )
     from llmcore import CapabilityStore
 
@@ -89,7 +89,7 @@ def _configured(model: str, models: Path | None, base_url: str | None) -> tuple[
     from llmcore.models import ModelRegistry
 
     if models is not None and base_url is not None:
-        exit_with_error("--base-url goes with a model's name; with --models the registry says where a model is served")
+        exit_with_error("use --base-url with a model's name; with --models the registry says where a model is served")
     registry = ModelRegistry.load(model, base_url=base_url) if models is None else ModelRegistry.from_yaml(models)
     return registry, registry.get(model)
 
@@ -112,7 +112,7 @@ def _asked_or_failed(
 async def _asked(
     registry: ModelRegistry, config: ModelConfig, store: CapabilityStore, timeout: float | None
 ) -> dict[str, ProbeReport | str]:
-    """What was found at each place of the model, by the name of its deployment; why nothing was, in words."""
+    """The report of each place of the model, by the name of its deployment; for a failure, the error as text."""
     from llmcore import LLMCoreError, Orchestrator
 
     asked: dict[str, ProbeReport | str] = {}

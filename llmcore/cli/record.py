@@ -1,4 +1,4 @@
-"""`llmcore record`: run prompts against a model and append what went over to a transcript file, for `llmcore
+"""`llmcore record`: run prompts against a model and append the exchanges to a transcript file, for `llmcore
 replay`."""
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _EXIT_RUN_FAILED = 1
 
 
 def record_command(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The transcript file; runs are appended.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The transcript file. Runs are appended.")],
     model: Annotated[
         str,
         typer.Argument(
             help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.", metavar="MODEL"
         ),
     ] = "",
-    prompts: Annotated[list[str] | None, typer.Argument(help="Each is a run of its own.", metavar="PROMPT...")] = None,
+    prompts: Annotated[list[str] | None, typer.Argument(help="Each prompt is its own run.", metavar="PROMPT...")] = None,
     tools: Annotated[
         str | None,
         typer.Option(
-            help="The tools to offer. Functions of a module are run; tools of a JSON file only offered.",
+            help="The tools to offer. Functions of a module run; tools of a JSON file are only offered.",
             metavar="FILE|MODULE:OBJECT",
         ),
     ] = None,
@@ -45,24 +45,24 @@ def record_command(
     base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
     system: Annotated[str | None, typer.Option(help="The system prompt.")] = None,
     stream: Annotated[bool, typer.Option("--stream", help="Record streams, chunk by chunk.")] = False,
-    max_turns: Annotated[int, typer.Option(min=1, help="Tool turns of a run.")] = 10,
+    max_turns: Annotated[int, typer.Option(min=1, help="The most tool turns of a run.")] = 10,
     provenance: Annotated[
-        str | None, typer.Option(help="Where the replies are from; begin it with `live` for a real provider.")
+        str | None, typer.Option(help="Where the replies come from. For a real provider, begin it with `live`.")
     ] = None,
     proxy: Annotated[
         str | None,
         typer.Option(
-            help="In place of MODEL and PROMPT: listen on loopback, send what any client asks to this URL, record it.",
+            help="Instead of MODEL and PROMPT: listen on loopback, forward requests of any client to this URL, record them.",
             metavar="URL",
         ),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the proxy listens; 0 is any free port.")] = 0,
-    provider: Annotated[str | None, typer.Option(help="The provider behind the proxy, where its URL does not tell.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port of the proxy; 0 is any free port.")] = 0,
+    provider: Annotated[str | None, typer.Option(help="The provider behind the proxy, if its URL does not show it.")] = None,
 ) -> None:
-    """Record runs, tool loop, re-asks and fallbacks included, or with --proxy what any client asks. No key or secret is written.
+    """Record runs with their tool loop, re-asks and fallbacks, or with --proxy the requests of any client, without secrets.
 
-    Exit code 0; 1: a run ended in an error (what went over is recorded all the same); 2: the command or its
-    configuration is wrong.
+    Exit code 0; 1: a run ended in an error (its exchanges are recorded anyway); 2: the command or its configuration is
+    wrong.
     """
     import asyncio
 
@@ -86,7 +86,7 @@ def record_command(
 
 def _check_named(model: str, prompts: list[str] | None, *, proxy: str | None) -> None:
     if proxy is not None and model:
-        exit_with_error("--proxy records what clients ask: it goes with no MODEL and no PROMPT")
+        exit_with_error("--proxy records what clients ask: leave out MODEL and PROMPT")
     if proxy is None and not (model and prompts):
         exit_with_error("record needs a MODEL and a PROMPT, or --proxy URL")
 
@@ -96,7 +96,7 @@ def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[Mo
 
     if models is not None:
         if base_url is not None:
-            exit_with_error("--base-url goes with PROVIDER/MODEL; with --models the registry says where a model is served")
+            exit_with_error("use --base-url with PROVIDER/MODEL; with --models the registry says where a model is served")
         registry = ModelRegistry.from_yaml(models)
         return registry, registry.get(model)
     registry = ModelRegistry.load(model, base_url=base_url)
@@ -111,7 +111,7 @@ def _provenance(config: ModelConfig) -> str:
 
 
 def _check_writable(output: Path) -> None:
-    """Before anything is asked, for answers cost."""
+    """Check the file before the first request, since answers cost money."""
     try:
         output.open("a").close()
     except OSError as error:
@@ -119,7 +119,7 @@ def _check_writable(output: Path) -> None:
 
 
 class _Session:
-    """Runs prompts one after the other; what one run teaches about the endpoint the next ones know."""
+    """Runs prompts one after the other. Later runs know what earlier ones learned about the endpoint."""
 
     def __init__(self, registry: ModelRegistry, config: ModelConfig, tools: list[object], output: Path, provenance: str) -> None:
         from llmcore import CapabilityStore
@@ -134,7 +134,7 @@ class _Session:
         self._store = CapabilityStore()
 
     async def record(self, prompts: Sequence[str], settings: dict[str, Any], *, stream: bool) -> int:
-        """How many runs failed."""
+        """Run the prompts, and return how many runs failed."""
         failed = 0
         for prompt in prompts:
             failed += not await self._record(prompt, settings, stream=stream)
@@ -173,5 +173,5 @@ async def _run(orchestrator: Orchestrator, prompt: str, alias: str, *, stream: b
 
 
 def _shown(recorder: Recorder, prompt: str) -> str:
-    """The prompt's beginning, for whoever watches, without secrets."""
+    """The beginning of the prompt without secrets, for the status line."""
     return shortened_line(recorder.clean(prompt), 60)

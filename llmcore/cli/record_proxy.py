@@ -1,4 +1,4 @@
-"""`llmcore record --proxy`: record whatever any client asks through a proxy on loopback."""
+"""`llmcore record --proxy`: records the requests of any client through a proxy on loopback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["record_by_proxy"]
 
 
 def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | None, provenance: str | None) -> None:
-    """Listen until SIGINT or SIGTERM; each exchange is a line of `output` as soon as it is over."""
+    """Listen until SIGINT or SIGTERM. Each exchange becomes a line of `output` when it ends."""
     from llmcore.adapters.providers.names import check_provider
     from llmcore.adapters.recording.proxy import RecordingProxy
     from llmcore.transcripts.formats.hosts import provider_of_host
@@ -23,9 +23,9 @@ def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | N
 
     place = urlsplit(upstream)
     if place.scheme not in ("http", "https") or not place.hostname:
-        exit_with_error("--proxy takes the URL that requests go to, such as https://api.openai.com/v1")
+        exit_with_error("--proxy needs the URL that requests go to, such as https://api.openai.com/v1")
     if place.query or place.fragment or place.username is not None:
-        exit_with_error("--proxy takes a URL without credentials and query; what a client sends of them is passed on")
+        exit_with_error("--proxy needs a URL without credentials and query; those that a client sends are forwarded")
     try:
         if provider:
             check_provider(provider)
@@ -55,9 +55,9 @@ def record_by_proxy(upstream: str, output: Path, *, port: int, provider: str | N
 
 
 def _exceptions(cut: int, lost: int) -> str:
-    """What the count does not say."""
-    told = (f"{cut} of them without a whole reply" if cut else "", f"{lost} more could not be written" if lost else "")
-    return "".join(f", {words}" for words in told if words)
+    """How many exchanges were cut off or lost, in words."""
+    parts = (f"{cut} of them without a whole reply" if cut else "", f"{lost} more could not be written" if lost else "")
+    return "".join(f", {words}" for words in parts if words)
 
 
 def _provenance(upstream: str, provider: str) -> str:

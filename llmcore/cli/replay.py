@@ -1,5 +1,5 @@
-"""`llmcore replay`: recorded transcripts through the normaliser and the validator, and what came of it in tables or as
-JSON."""
+"""`llmcore replay`: replays recorded transcripts through the normaliser and the validator, and prints the results as
+tables or JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["replay"]
 
 _LONG_INPUT = 2_000_000
-"""Bytes from which on a progress bar is worth its lines."""
+"""Input of this many bytes or more gets a progress bar."""
 
 
 class _OnError(StrEnum):
@@ -38,13 +38,13 @@ def replay(
     dialects: Annotated[bool, typer.Option(help="Show the table of calls by dialect.")] = True,
     on_error: Annotated[
         _OnError,
-        typer.Option(help="What a line or file that cannot be read does: an error and exit code 2, or a part of the report."),
+        typer.Option(help="How unreadable lines and files are reported: as errors with exit code 2, or in the report."),
     ] = _OnError.fail,
     show: Annotated[int, typer.Option(min=0, help="How many findings of each kind to list.")] = 10,
 ) -> None:
     """Replay recorded transcripts and show success rates by model family and by dialect.
 
-    What cannot be read is told with its place, and everything else is replayed.
+    It reports the place of each unreadable entry, and replays everything else.
 
     Exit code 0; 1: an expectation is not met; 2: an input cannot be read.
     """
@@ -64,7 +64,7 @@ def replay(
     if on_error is _OnError.fail and reader.skipped_count:
         raise typer.Exit(EXIT_UNREADABLE)
     if not report.runs:
-        exit_with_error("nothing could be read: every run was skipped" if reader.skipped_count else "no runs in what was given")
+        exit_with_error("nothing could be read: every run was skipped" if reader.skipped_count else "the files contain no runs")
     if report.unmet_expectations:
         raise typer.Exit(EXIT_UNMET)
 
@@ -88,7 +88,7 @@ def _as_data(report: ScoreReport, reader: TranscriptReader) -> dict[str, object]
 
 @contextmanager
 def _progress(reader: TranscriptReader) -> Generator[Callable[[], None]]:
-    """A progress bar for long input, where somebody is watching."""
+    """A progress bar for long input, if standard error is a terminal."""
     console = terminal(err=True)
     if reader.bytes_total < _LONG_INPUT or not console.is_terminal:
         yield lambda: None

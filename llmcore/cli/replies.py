@@ -1,9 +1,9 @@
-"""A reply that comes as text in any form (a model's words, a provider's JSON body, a stream's events), fed to a
-normaliser.
+"""Feeds a reply to a normaliser. The reply arrives as text in any form: a model's text, a provider's JSON body, or the
+events of a stream.
 
-The form is told by the beginning: server-sent events by their first field, JSON lines by a first line that is a
-provider's event. Words and events are handed on as they come; other JSON waits for its end, for only the whole tells a
-provider's body from a call that a model wrote as JSON. Linear in the length of the text, however it is cut.
+The beginning shows the form: a first field means server-sent events; a first line that is a provider's event means
+JSON lines. Text and events are passed on as they arrive. Other JSON waits for its end, since only the whole shows
+whether it is a body or a call that a model wrote. Linear in the length of the text for any chunks.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ __all__ = ["Form", "ReplyReader"]
 
 Form = Literal["auto", "text", "json", "events"]
 
-_ENOUGH_TO_TELL = 8
-"""Characters: the longest field name of an event stream with its colon."""
+_SNIFFED = 8
+"""Characters that suffice to recognise the first field of an event stream."""
 
 
 class ReplyReader:
-    """`feed` text as it comes, then `finish`; both give the normaliser's events.
+    """`feed` text as it arrives, then `finish`; both yield the normaliser's events.
 
-    `form` "auto" tells it by the beginning; "json" is a provider's body whatever its shape.
+    `form` "auto" detects the form by the beginning. "json" means a provider's body of any shape.
     """
 
     def __init__(self, normalizer: Normalizer, form: Form = "auto") -> None:
         self._normalizer = normalizer
         self._form: Form = form
         self._any_body = form == "json"
-        self._held: list[str] = []  # until the form is told; of JSON, until the end
+        self._buffer: list[str] = []  # text until the form is known; for JSON, until the end
         self._splitter = EventSplitter()
 
     def feed(self, chunk: str) -> Iterator[NormalizerEvent]:
-        self._held.append(chunk)
+        self._buffer.append(chunk)
         if self._form == "auto":
-            self._tell(chunk)
+            self._detect(chunk)
         if self._form in ("text", "events"):
-            yield from self._hand_on(self._released())
+            yield from self._pass_on(self._released())
 
     def finish(self, finish_reason: str | None = None) -> Iterator[NormalizerEvent]:
         rest = self._released()
         if self._form == "events":
             yield from self._fed([*self._splitter.feed(rest), *self._splitter.finish()])
         elif self._form == "text":
-            yield from self._hand_on(rest)
+            yield from self._pass_on(rest)
         else:
             yield from self._fed(_replies(rest, self._any_body))
         yield from self._normalizer.finish(finish_reason=finish_reason)
 
-    def _hand_on(self, text: str) -> Iterator[NormalizerEvent]:
+    def _pass_on(self, text: str) -> Iterator[NormalizerEvent]:
         if self._form == "events":
             yield from self._fed(self._splitter.feed(text))
         elif text:
@@ -69,21 +69,20 @@ class ReplyReader:
             yield from self._normalizer.feed(piece)
 
     def _released(self) -> str:
-        text = "".join(self._held)
-        self._held = []
+        text = "".join(self._buffer)
+        self._buffer = []
         return text
 
-    def _tell(self, chunk: str) -> None:
-        """Settle the form if it can be told by now; it is asked again only where the new chunk can make a
-        difference."""
-        if len(self._held) > _ENOUGH_TO_TELL and "\n" not in chunk:
+    def _detect(self, chunk: str) -> None:
+        """Detect the form if the text so far shows it. Checks only if the new chunk can change the result."""
+        if len(self._buffer) > _SNIFFED and "\n" not in chunk:
             return
-        text = "".join(self._held)
+        text = "".join(self._buffer)
         self._form = _form_of(text.lstrip("\ufeff \t\r\n"))
 
 
 def _form_of(begin: str) -> Form:
-    """ "auto" = it cannot be told yet."""
+    """The form of a text that begins so; "auto" = not known yet."""
     if begin.startswith("{"):
         line, newline, _ = begin.partition("\n")
         return "auto" if not newline else "events" if _native_object(line) else "json"
@@ -91,7 +90,7 @@ def _form_of(begin: str) -> Form:
         return "json"
     if looks_like_events(begin):
         return "events"
-    return "text" if len(begin) >= _ENOUGH_TO_TELL else "auto"
+    return "text" if len(begin) >= _SNIFFED else "auto"
 
 
 def _native_object(line: str) -> bool:
@@ -103,7 +102,7 @@ def _native_object(line: str) -> bool:
 
 
 def _replies(text: str, any_body: bool) -> Sequence[dict[str, Any] | str]:
-    """A whole text: a provider's body, a list of its stream's events, or else what a model wrote."""
+    """The replies in a whole text: a provider's body, a list of its stream's events, else a model's text."""
     try:
         value = load_json(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A replay's figures as tables for people. What comes from recordings is shown as plain text, never as markup."""
+"""A replay's figures as tables for people. Text from recordings is shown as plain text, never as markup."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def print_report(report: ScoreReport, *, dialects: bool) -> None:
     if report.near_misses:
         _print_line("near misses (kept as content): " + _counts(report.near_misses))
     if report.unreadable_events:
-        _print_line(f"pieces of streams that are no events, left out: {report.unreadable_events}")
+        _print_line(f"pieces of streams that are not events, left out: {report.unreadable_events}")
     _print_findings("units that need a re-ask", report.reasks, report.needs_reask)
     _print_findings("expectations not met", report.unmet, report.unmet_expectations)
 
 
 def report_skipped(reader: TranscriptReader, *, as_errors: bool) -> None:
-    """Say what could not be read: as errors on standard error, or as a part of the report."""
+    """Print what could not be read, as errors to standard error or as a part of the report."""
     if not as_errors and reader.skipped_count:
         _print_line(f"not read, skipped: {reader.skipped_count}", style="bold")
     for error in reader.skipped[:_MAX_SHOWN_ERRORS]:
@@ -96,7 +96,7 @@ def _dialects(rows: Sequence[DialectRow]) -> Table:
 
 
 def report_table(columns: Sequence[str], left: Container[str]) -> Table:
-    """A table without a frame; the columns in `left` hold words, the others figures."""
+    """A table without a frame. The columns in `left` have words, the others figures."""
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for name in columns:
         table.add_column(name, justify="left" if name in left else "right")
@@ -123,7 +123,7 @@ def _missed(verdict: TargetVerdict) -> str:
 
 
 def _percent(share: float | None) -> str:
-    """Rounded down to a tenth: 99.97 % is not shown as 100 %."""
+    """The share rounded down to a tenth, so that 99.97 % does not become 100 %."""
     return "-" if share is None else f"{int(share * 1000 + 1e-9) / 10:.1f}%"
 
 
@@ -148,7 +148,7 @@ def _print_more(more: int) -> None:
 
 
 def _print_line(text: str, style: str = "") -> None:
-    """One line, never broken: the terminal wraps it, a pipe's reader greps it."""
+    """Print one line without breaking it: the terminal wraps it, and a reader of a pipe can grep it."""
     write(Text(inline(text), style=style), wrap=False)
 
 
@@ -157,5 +157,5 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def plain(text: str) -> Text:
-    """A cell that shows text as it is: no markup, no control characters."""
+    """A cell with plain text: no markup, and control characters as escapes."""
     return Text(inline(text))

@@ -1,4 +1,4 @@
-"""The tools a command is told of: a JSON file of tool dicts, or an object of a Python module."""
+"""Loads the tools given to a command: a JSON file of tool dicts, or an object of a Python module."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["load_tools", "tool_objects"]
 def load_tools(given: str) -> ToolSet:
     """The tools that `given` names (see `tool_objects`), compiled.
 
-    Raises `ConfigError` for what cannot be read or imported, `ToolDefinitionError` for what is no tool.
+    Raises `ConfigError` for what cannot be read or imported, `ToolDefinitionError` for what is not a tool.
     """
     from llmcore.compiling import compile_tools
 
@@ -28,8 +28,8 @@ def load_tools(given: str) -> ToolSet:
 
 
 def tool_objects(given: str) -> list[object]:
-    """`tools.json` (a list of OpenAI or Anthropic tool dicts, or an object with `tools`), or `package.module:name` (a
-    tool, a function, a list of them, a registry or a tool set), as they are.
+    """The tools, not compiled, of `tools.json` (a list of OpenAI or Anthropic tool dicts, or an object with `tools`) or
+    `package.module:name` (a tool, a function, a list of them, a registry or a tool set).
 
     Raises `ConfigError` for what cannot be read or imported.
     """
@@ -64,7 +64,7 @@ def _from_file(path: Path) -> list[object]:
 
 
 def _as_module(path: Path) -> str:
-    """What may have been meant by a module's name, or by the path of its source."""
+    """A hint to write `MODULE:OBJECT`, if the path looks like a module's name or source file."""
     name = ".".join(path.with_suffix("").parts) if path.suffix == ".py" else str(path)
     is_module = path.suffix != ".json" and all(part.isidentifier() for part in name.split("."))
     return f" (`{name}:tools`)" if is_module else ""
@@ -72,7 +72,7 @@ def _as_module(path: Path) -> str:
 
 @contextmanager
 def _users_code(module: str) -> Generator[None]:
-    """Whatever the code of a user's module raises is an error in one line that says where."""
+    """Turns any exception of a user's module into a one-line error that names the place."""
     try:
         yield
     except (LLMCoreError, KeyboardInterrupt):
@@ -80,7 +80,7 @@ def _users_code(module: str) -> Generator[None]:
     except ImportError as error:
         raise ConfigError(f"cannot import {module!r}: {error}") from error
     except BaseException as error:
-        from llmcore.tools.results.rendering import message_of  # a `__str__` of theirs may fail
+        from llmcore.tools.results.rendering import message_of  # the exception's own `__str__` may fail
 
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
         where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"
@@ -89,7 +89,7 @@ def _users_code(module: str) -> Generator[None]:
 
 def _imported(module: str, name: str) -> object:
     if "" not in sys.path:
-        sys.path.insert(0, "")  # a console script does not look in the current folder
+        sys.path.insert(0, "")  # a console script does not import from the current folder
     found: object = importlib.import_module(module)
     for part in name.split("."):
         try:
@@ -100,12 +100,12 @@ def _imported(module: str, name: str) -> object:
 
 
 def _several(found: object) -> Iterable[object]:
-    """Tool sets, registries and lists as they are; of an agent its tools; a single tool as a list of one."""
+    """Tool sets, registries and lists unchanged; an agent's tools; a single tool as a list of one."""
     if callable(list_tools := getattr(found, "list_tools", None)) and not isinstance(found, type):
         return cast("Iterable[object]", list_tools())
     return found if _holds_tools(found) else [found]
 
 
 def _holds_tools(found: object) -> TypeGuard[Iterable[object]]:
-    """A tool's dict or definition can be iterated over too, but gives its keys."""
+    """Is it an iterable of tools? A tool's dict or definition is iterable too, but yields its keys."""
     return isinstance(found, Iterable) and not isinstance(found, Mapping | BaseModel)

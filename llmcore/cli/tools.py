@@ -1,4 +1,4 @@
-"""`llmcore tools`: a catalogue of tools, as Markdown, OpenAPI or JSON."""
+"""`llmcore tools`: writes a catalogue of tools as Markdown, OpenAPI or JSON."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ class _Form(StrEnum):
 def tools(
     given: Annotated[
         str,
-        typer.Argument(help="A JSON file of tools, or module:object: tools, a registry, an agent.", metavar="FILE|MODULE:OBJECT"),
+        typer.Argument(
+            help="A JSON file of tools, or module:object: tools, a registry or an agent.", metavar="FILE|MODULE:OBJECT"
+        ),
     ],
-    form: Annotated[_Form, typer.Option("--format", "-f", help="What to write.")] = _Form.md,
+    form: Annotated[_Form, typer.Option("--format", "-f", help="The format to write.")] = _Form.md,
     title: Annotated[str, typer.Option(help="The title.")] = "Tools",
-    api_version: Annotated[str, typer.Option(help="The version that the OpenAPI document says it has.")] = "1.0.0",
+    api_version: Annotated[str, typer.Option(help="The version in the OpenAPI document.")] = "1.0.0",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.", metavar="FILE")] = None,
 ) -> None:
     """Write a catalogue of tools.

@@ -1,1 +1,1 @@
-"""Bridges to other frameworks; each imports its framework only when used."""
+"""Bridges to other frameworks. Each imports its framework only when used."""

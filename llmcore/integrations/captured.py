@@ -1,5 +1,5 @@
-"""What was said in a run, as OpenTelemetry's conventions for generative AI write it: JSON texts of messages and their parts,
-without the secrets that the process knows of. Made only where it is asked for.
+"""The content of a run in the form of OpenTelemetry's conventions for generative AI: JSON texts of messages and their
+parts, without the secrets that the process knows. Used only with `capture_content`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from llmcore.types import (
 )
 
 _SHORTEST = 100
-"""Characters to which a text is cut at the least."""
+"""No text is cut to fewer characters than this."""
 
 BROKEN_OFF = "cancelled"
-"""What an envelope says of a reply that its run broke off: no server's word, and none of the conventions'."""
+"""The finish reason of a reply that its run cancelled. Neither servers nor the conventions have this word."""
 
 __all__ = [
     "BROKEN_OFF",
@@ -44,14 +44,14 @@ __all__ = [
     "captured_tool_result",
 ]
 
-Told = dict[str, Any]
+Attributes = dict[str, Any]
 
 
-def captured_run(request: Request) -> Told:
+def captured_run(request: Request) -> Attributes:
     return {**_system(request), "gen_ai.input.messages": _text(_messages(request.messages))}
 
 
-def captured_call(call: ModelCall) -> Told:
+def captured_call(call: ModelCall) -> Attributes:
     tools = [
         {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters}
         for tool in call.tools
@@ -59,7 +59,7 @@ def captured_call(call: ModelCall) -> Told:
     return {**captured_run(call.request), **({"gen_ai.tool.definitions": _text(tools)} if tools else {})}
 
 
-def captured_reply(reply: Envelope) -> Told:
+def captured_reply(reply: Envelope) -> Attributes:
     reasoning = [{"type": "reasoning", "content": reply.reasoning}] if reply.reasoning else []
     content = [{"type": "text", "content": reply.content}] if reply.content else []
     calls = [_part_of_call(call.id, call.name, call.arguments, call.raw_arguments) for call in reply.tool_calls]
@@ -68,34 +68,34 @@ def captured_reply(reply: Envelope) -> Told:
     return {"gen_ai.output.messages": _text([message])}
 
 
-def captured_tool(tool: ToolStarted) -> Told:
+def captured_tool(tool: ToolStarted) -> Attributes:
     return {"gen_ai.tool.call.arguments": _text(tool.arguments)}
 
 
-def captured_tool_result(record: ToolRecord) -> Told:
+def captured_tool_result(record: ToolRecord) -> Attributes:
     return {"gen_ai.tool.call.result": _scrubbed(record.content)}
 
 
-def captured_exception(error: BaseException) -> Told:
+def captured_exception(error: BaseException) -> Attributes:
     try:
         words, trace = str(error), "".join(traceback.format_exception(error))
-    except Exception:  # its own code fails
+    except Exception:  # the exception's own code fails
         return {}
     return {"exception.message": _scrubbed(words), "exception.stacktrace": _scrubbed(trace)}
 
 
-def _system(request: Request) -> Told:
+def _system(request: Request) -> Attributes:
     if not request.system:
         return {}
     texts = [request.system] if isinstance(request.system, str) else [block.text for block in request.system]
     return {"gen_ai.system_instructions": _text([{"type": "text", "content": text} for text in texts])}
 
 
-def _messages(messages: Sequence[Message]) -> list[Told]:
+def _messages(messages: Sequence[Message]) -> list[Attributes]:
     return [{"role": message.role, "parts": [_part(block) for block in message.content]} for message in messages]
 
 
-def _part(block: Block) -> Told:
+def _part(block: Block) -> Attributes:
     match block:
         case TextBlock():
             return {"type": "text", "content": block.text}
@@ -112,14 +112,14 @@ def _part(block: Block) -> Told:
             return {"type": block.type}
 
 
-def _part_of_call(call_id: str, name: str, arguments: Any, raw: str) -> Told:
+def _part_of_call(call_id: str, name: str, arguments: Any, raw: str) -> Attributes:
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": raw if arguments is None else arguments}
 
 
 def _text(value: Any) -> str:
     data = process_scrubber().value(json_data(value))
     written, most = json.dumps(data, ensure_ascii=False), MAX_LOOKED_THROUGH
-    while len(written) > MAX_LOOKED_THROUGH and most > _SHORTEST:  # its texts are cut, for what is read back must stay JSON
+    while len(written) > MAX_LOOKED_THROUGH and most > _SHORTEST:  # cut the texts inside, so that the result stays JSON
         most //= 4
         written = json.dumps(_cut(data, most), ensure_ascii=False)
     return written if len(written) <= MAX_LOOKED_THROUGH else json.dumps({"cut": written[: MAX_LOOKED_THROUGH // 8]})

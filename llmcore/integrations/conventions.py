@@ -1,7 +1,7 @@
-"""The names of OpenTelemetry's conventions for generative AI: a table for each of the two, and which of them is asked for.
+"""The names of OpenTelemetry's two conventions for generative AI, and the choice between them.
 
-`GEN_AI` is version 0.1.0 of these conventions. `EARLIER` holds the names of the general conventions, from before those for
-generative AI had a version of their own. A table says what a role is called. A role that it lacks is not recorded.
+`GEN_AI` is version 0.1.0 of these conventions. `EARLIER` has the names of the general conventions, from before generative
+AI had its own. Each is a table with the names of the roles. A role that is not in the table is not recorded.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """An instrument. `bounds`: those of a histogram; a counter has none. `attributes` tell apart what one instrument measures."""
+    """An instrument. `bounds`: those of a histogram; a counter has none. `attributes` distinguish the roles that share it."""
 
     name: str
     unit: str
@@ -50,7 +50,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """What things are called. `logs`: its events are log records as well (an event on a span is what came before these)."""
+    """The names of metrics and events. `logs`: events are log records too (older conventions have only span events)."""
 
     metrics: Mapping[Role, Sequence[Metric]]
     events: Mapping[Event, str]
@@ -58,7 +58,7 @@ class Convention:
 
 
 def _tokens(of: str, what: str, *, distribution: bool = False) -> Sequence[Metric]:
-    """The counter of a kind of tokens, and the histogram of how many a request has."""
+    """The counter of a kind of tokens, and the histogram of their number in each request."""
     counter = Metric(f"gen_ai.client.inference.usage.{of}", "{token}", f"Number of {what} used.")
     histogram = Metric(f"gen_ai.client.inference.operation.{of}", "{token}", f"Number of {what} of a request.", _TOKENS)
     return (counter, histogram) if distribution else (counter,)
@@ -94,8 +94,8 @@ _DURATION = (Metric("gen_ai.client.operation.duration", "s", "GenAI operation du
 
 
 def _usage(kind: str) -> Sequence[Metric]:
-    told = "Number of input and output tokens used."
-    return (Metric("gen_ai.client.token.usage", "{token}", told, _TOKENS, {"gen_ai.token.type": kind}),)
+    description = "Number of input and output tokens used."
+    return (Metric("gen_ai.client.token.usage", "{token}", description, _TOKENS, {"gen_ai.token.type": kind}),)
 
 
 EARLIER = Convention(
@@ -117,9 +117,9 @@ _ASKED: Mapping[str, Sequence[Convention]] = {
 
 
 def asked_for(environ: Mapping[str, str]) -> Sequence[Convention]:
-    """The conventions that the variable asks for, a list of values with commas between them.
+    """The conventions that the variable chooses. It is a list of values separated by commas.
 
-    `gen_ai/dup` asks for both. Without it, `gen_ai/old` asks for the earlier names. Other values change nothing: `GEN_AI` it is.
+    `gen_ai/dup` chooses both. Without it, `gen_ai/old` chooses the earlier names. Otherwise `GEN_AI` applies.
     """
     values = {value.strip().lower() for value in environ.get(VARIABLE, "").split(",")}
     return next((_ASKED[value] for value in ("gen_ai/dup", "gen_ai/old") if value in values), (GEN_AI,))

@@ -2,11 +2,11 @@
 
     Orchestrator(models, tools, name="helper", observers=OpenTelemetry())
 
-A run is a span `invoke_agent helper`; in it each request is one (`chat gpt-4o`), and each tool (`execute_tool get_weather`). That
-is the current span for the tool's own code, also in its thread, so that what the tool traces, a run of its own too, stands in it.
-The HTTP clients' own spans stand in `chat`. Whoever listens to a stream is in none of them between two events.
+A run is a span `invoke_agent helper`. Inside it, each request (`chat gpt-4o`) and each tool (`execute_tool get_weather`)
+is a span. The tool's span is current while the tool's code runs, also in its thread, so the tool's own spans and runs
+are inside it. The HTTP clients' spans are inside `chat`. Between two events of a stream, none of these spans is current.
 
-What was said is not captured unless it is asked for; then the secrets that the process knows of are taken out of it.
+Content is captured only with `capture_content`, without the secrets that the process knows.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _PROVIDERS = {
     "vertex_ai": "gcp.vertex_ai",
     "xai": "x_ai",
 }
-"""Providers that the conventions call otherwise than we do."""
+"""The conventions' names of providers that llmcore names differently."""
 _ASKED = {
     "max_tokens": "gen_ai.request.max_tokens",
     "temperature": "gen_ai.request.temperature",
@@ -73,12 +73,12 @@ _USED = {
 }
 _ANSWERED = {"response_id": "gen_ai.response.id", "response_model": "gen_ai.response.model"}
 _COUNTED: tuple[Role, ...] = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
-"""What is measured of usage, by its fields."""
+"""The fields of usage that are measured."""
 
 
 @dataclass(slots=True)
 class _Spans:
-    """What is open of one run."""
+    """The open spans of one run."""
 
     run: Span
     run_attributes: Attributes
@@ -87,23 +87,23 @@ class _Spans:
     began: int = 0
     """When the attempt was sent, in nanoseconds."""
     streamed: bool = False
-    """Was it asked for as a stream? A whole reply has no first chunk."""
+    """Was a stream requested? A whole reply has no first chunk."""
     tools: dict[str, Span] = field(default_factory=dict[str, Span])
     asked: dict[str, Any] = field(default_factory=dict[str, Any])
-    """The attributes of the attempt's span, as it began."""
+    """The attributes of the attempt's span at its start."""
     requests: int = 0
     calls: int = 0
-    """How many requests were made so far, and how many calls were carried out."""
+    """How many requests were sent and calls carried out so far."""
 
 
 class OpenTelemetry(Observer):
-    """Traces and measures the runs of the orchestrators it is given to: `Orchestrator(..., observers=OpenTelemetry())`.
+    """Traces and measures the runs of orchestrators: `Orchestrator(..., observers=OpenTelemetry())`.
 
-    The providers are by default those that the application has set for all. `capture_content`: prompts, replies, arguments,
-    results and the words of exceptions go into the spans and events as well. docs/observability.md names every attribute.
+    By default, it uses the application's global providers. `capture_content`: spans and events also have prompts, replies,
+    arguments, results and the messages of exceptions. docs/observability.md lists every attribute.
 
-    The names are those of the conventions for generative AI 0.1.0. The variable `OTEL_SEMCONV_STABILITY_OPT_IN`, read when this
-    is made, may ask for the earlier ones (`conventions.asked_for`). Raises `ConfigError` where OpenTelemetry is not installed.
+    The names are those of the conventions for generative AI 0.1.0. The variable `OTEL_SEMCONV_STABILITY_OPT_IN` can choose
+    the earlier ones (`conventions.asked_for`); it is read at creation. Raises `ConfigError` without OpenTelemetry.
     """
 
     def __init__(
@@ -122,11 +122,11 @@ class OpenTelemetry(Observer):
         self._instruments = _instruments(meter, self._conventions)
 
     def _measure(self, role: Role, value: float, attributes: Attributes) -> None:
-        for record, told in self._instruments.get(role, ()):
-            record(value, {**attributes, **told})
+        for record, own in self._instruments.get(role, ()):
+            record(value, {**attributes, **own})
 
-    def _tell(self, event: Event, span: Span, attributes: Attributes, *, of_span: bool = True) -> None:
-        """Tell the event in each convention. `of_span`: an event of the span as well as a log record."""
+    def _emit(self, event: Event, span: Span, attributes: Attributes, *, of_span: bool = True) -> None:
+        """Emit the event in each convention. `of_span`: as an event of the span too, not only as a log record."""
         for convention in self._conventions:
             name = convention.events.get(event)
             if name is None:
@@ -214,8 +214,8 @@ class OpenTelemetry(Observer):
         span.set_attributes(answered)
         measured = spans.attempt_attributes
         if error is not None and kind is not None:
-            self._tell("inference.exception", span, {**measured, **self._exception(error)})
-        self._tell("inference.details", span, _with_error({**spans.asked, **answered}, kind), of_span=False)
+            self._emit("inference.exception", span, {**measured, **self._exception(error)})
+        self._emit("inference.details", span, _with_error({**spans.asked, **answered}, kind), of_span=False)
         _end(span, kind, spans.began + int(seconds * 1e9))
         self._measure("inference.seconds", seconds, _with_error(measured, kind))
         for role in _COUNTED:
@@ -231,14 +231,14 @@ class OpenTelemetry(Observer):
         return {"exception.type": type(error).__qualname__, **(captured_exception(error) if self._capture else {})}
 
     def waiting(self, run: ObservedRun, waiting: Waiting) -> None:
-        told = {"llmcore.attempt.n": waiting.n, "llmcore.attempt.reason": waiting.reason, "llmcore.wait": waiting.seconds}
-        self._open[run].run.add_event("llmcore.waiting", told)
+        facts = {"llmcore.attempt.n": waiting.n, "llmcore.attempt.reason": waiting.reason, "llmcore.wait": waiting.seconds}
+        self._open[run].run.add_event("llmcore.waiting", facts)
 
     def repaired(self, run: ObservedRun, repair: RepairRecord) -> None:
         one = repair.repair
-        told: dict[str, Any] = {"llmcore.attempt.n": repair.attempt, "llmcore.repair.of": repair.of}
-        told |= {"llmcore.repair.kind": one.kind, "llmcore.repair.safety": one.safety}
-        self._open[run].run.add_event("llmcore.repair", told)  # its request's span may have ended
+        facts: dict[str, Any] = {"llmcore.attempt.n": repair.attempt, "llmcore.repair.of": repair.of}
+        facts |= {"llmcore.repair.kind": one.kind, "llmcore.repair.safety": one.safety}
+        self._open[run].run.add_event("llmcore.repair", facts)  # the request's own span may have ended
 
     # Its tools
 
@@ -262,17 +262,17 @@ class OpenTelemetry(Observer):
         span = self._open[run].tools.get(retry.tool_use_id)
         if span is None:
             return
-        told: Attributes = {
+        facts: Attributes = {
             "llmcore.tool.try": retry.n,
             "llmcore.wait": retry.wait,
             _ERROR: retry.error.exception or retry.error.type,
         }
         words: Attributes = captured_exception(raised) if self._capture and raised is not None else {}
-        span.add_event("llmcore.tool.retry", {**told, **words})
+        span.add_event("llmcore.tool.retry", {**facts, **words})
 
     def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None) -> None:
         span = self._open[run].tools.pop(record.id, None)
-        if span is None:  # it was refused
+        if span is None:  # the call was refused
             return
         failure = record.error
         kind = None if failure is None else failure.exception or failure.type
@@ -285,13 +285,13 @@ class OpenTelemetry(Observer):
                 span.set_attributes(captured_tool_result(record))
         measured = {_OPERATION: "execute_tool", "gen_ai.tool.name": record.name}
         if raised is not None:
-            self._tell("tool.exception", span, {**measured, **self._exception(raised)})
+            self._emit("tool.exception", span, {**measured, **self._exception(raised)})
         _end(span, kind)
         self._measure("tool.seconds", record.duration, _with_error(measured, kind))
 
 
 def _instruments(meter: Meter, conventions: Sequence[Convention]) -> Mapping[Role, Sequence[tuple[Record, Attributes]]]:
-    """How each role is recorded, and with what beside its attributes. An instrument that several roles share is made once."""
+    """The instruments of each role, and the attributes that they add. Roles that share an instrument get the same one."""
     by_name: dict[str, Record] = {}
     made: defaultdict[Role, list[tuple[Record, Attributes]]] = defaultdict(list)
     for role, metrics in (named for convention in conventions for named in convention.metrics.items()):
@@ -314,7 +314,7 @@ def _asked_of(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _given(source: object, names: Mapping[str, str]) -> dict[str, Any]:
-    """Those of the source's fields that are set, under the attributes' names."""
+    """The fields of the source that are set, under the attributes' names."""
     return {attribute: value for name, attribute in names.items() if (value := getattr(source, name))}
 
 
@@ -328,16 +328,16 @@ def _used(usage: Usage) -> Attributes:
 
 
 def _answered(attempt: Attempt, reply: Envelope | None, *, streamed: bool) -> Attributes:
-    told = _given(attempt, _ANSWERED)
+    answered = _given(attempt, _ANSWERED)
     if reply is not None and reply.finish_reason not in (None, BROKEN_OFF):
-        told["gen_ai.response.finish_reasons"] = (reply.finish_reason,)
+        answered["gen_ai.response.finish_reasons"] = (reply.finish_reason,)
     if attempt.time_to_first_token is not None and streamed:
-        told["gen_ai.response.time_to_first_chunk"] = attempt.time_to_first_token
-    return told
+        answered["gen_ai.response.time_to_first_chunk"] = attempt.time_to_first_token
+    return answered
 
 
 def _kind_of(error: BaseException | None) -> str | None:
-    """What failed, None where nothing did: whoever leaves a stream has what he wanted."""
+    """The class of the failure, None if there was none. Leaving a stream early is not a failure."""
     return None if error is None or isinstance(error, GeneratorExit) else type(error).__qualname__
 
 

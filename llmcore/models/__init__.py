@@ -1,4 +1,4 @@
-"""The model registry: which models there are, where they are, and which one answers a request."""
+"""The model registry: the models you may use, where they are served, and which one answers a request."""
 
 from llmcore.models.config import ModelConfig
 from llmcore.models.deployment import Deployment

@@ -1,6 +1,6 @@
-"""One model of the registry: where it is, what it can do, how it is asked, and what comes after it fails.
+"""One model of the registry: where it is, what it can do, how it is asked, and which models follow if it fails.
 
-Field names are the keys of the YAML file. Unknown keys are errors. Keys are `SecretStr` and are never printed.
+Field names are the keys of the YAML file. Unknown keys are errors. API keys are `SecretStr` and are never printed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ DEFAULT_MODES: tuple[OutputMode, ...] = get_args(OutputMode)
 """The order in which output modes are tried: native_tools, json_schema, json_object, text."""
 
 _ONLY_PLACE = ("",)
-_NOTHING_TOLD = Capabilities()
-_OF_A_PLACE = ("provider", "model", "api_key", "base_url", "extra_headers")
+_NOTHING_DECLARED = Capabilities()
+_PLACE_FIELDS = ("provider", "model", "api_key", "base_url", "extra_headers")
 
 
 def _check_dialect(name: str) -> None:
-    """Raises `ConfigError`, with the nearest name, for a dialect that there is not."""
-    from llmcore.normalizer import dialect  # only where one is named
+    """Raises `ConfigError`, with the nearest name, for an unknown dialect."""
+    from llmcore.normalizer import dialect  # imported only if a dialect is named
 
     try:
         dialect(name)
@@ -39,20 +39,20 @@ def _check_dialect(name: str) -> None:
 
 
 class ModelConfig(Value):
-    """One entry of `llm.models`. None = not told: then the capability store decides, optimistically.
+    """One entry of `llm.models`. If you leave a capability None, the capability store decides, optimistically.
 
-    `prices` in US dollars per million tokens. `preferred_modes`: the output modes to use, in this order;
-    `prefer_native_tools` puts that mode first, `force_text_mode` leaves only `text`. `expect_xml`: known to write
-    calls as text although tools were offered, so `text` is asked before `native_tools` where neither of the two before
-    gives an order. `max_retries`: requests to this model in one turn after the first, re-asks apart (None = the
+    `prices`: US dollars per million tokens. `preferred_modes`: the output modes to use, in this order.
+    `prefer_native_tools` puts that mode first; `force_text_mode` leaves only `text`. `expect_xml`: the model writes
+    calls as text although tools were offered. If no field above sets an order, llmcore tries `text` before
+    `native_tools`. `max_retries`: requests to this model in one turn after the first, without re-asks (None = the
     budget's). `retry_with_different_format` False = no change of mode. `strict_json_instructions`: the prompt says
     what not to write ("no XML"). `escalates_to`: aliases, in order. `text_dialect`: the dialect to teach in the
-    prompted modes. `timeout`: seconds for each read; `first_token_timeout`: until the first piece of a stream (None =
-    each read alone). `reasoning_open`: the model's chat template opens the reasoning, so that replies start inside it.
-    `neutralise_tokens`: special tokens in words that go out (`<|im_start|>` in a tool's result) are broken by a zero-width
-    joiner, which is taken off replies; None = where the provider's row says that its servers tokenise them.
-    `deployments`: the same model at several places (see `Deployment`), which are asked in this order: one that fails by a
-    fault or limit of its own gives way to the next.
+    prompted modes. `timeout`: seconds for each read. `first_token_timeout`: seconds until the first piece of a stream
+    (None = only `timeout`). `reasoning_open`: the chat template opens the reasoning, so replies start inside it.
+    `neutralise_tokens`: a zero-width joiner breaks special tokens in outgoing text (`<|im_start|>` in a tool's result),
+    and is removed from replies. None = only if the provider's row says that its servers tokenise them.
+    `deployments`: places that serve the same model (see `Deployment`), asked in this order. If one fails by a fault or
+    limit of its own, the next is asked.
     """
 
     model_config = ConfigDict(
@@ -96,7 +96,7 @@ class ModelConfig(Value):
     @field_validator("text_dialect")
     @classmethod
     def _dialect_exists(cls, name: str | None) -> str | None:
-        """Raises `ConfigError` for a dialect that is none."""
+        """Raises `ConfigError` for an unknown dialect."""
         if name is not None:
             _check_dialect(name)
         return name
@@ -123,16 +123,16 @@ class ModelConfig(Value):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The names of the deployments, in order; one empty name where there are none."""
+        """The names of the deployments, in order; one empty name if there are none."""
         return _names(self.deployments) if self.deployments else _ONLY_PLACE
 
     def at(self, place: str) -> ModelConfig:
-        """The model at one of its places, without the others; at the first one for a name that is not there (any more)."""
+        """The model at the named place, without the other places. An unknown name means the first place."""
         if not self.deployments:
             return self
         names = _names(self.deployments)
         one = self.deployments[names.index(place) if place in names else 0]
-        changes: dict[str, Any] = {name: getattr(one, name) for name in _OF_A_PLACE if getattr(one, name) is not None}
+        changes: dict[str, Any] = {name: getattr(one, name) for name in _PLACE_FIELDS if getattr(one, name) is not None}
         if one.provider not in (None, self.provider):
             changes = {"api_key": None, "base_url": None, "extra_headers": dict[str, str](), **changes}
         return self.model_copy(update={**changes, "deployments": ()})
@@ -149,15 +149,15 @@ class ModelConfig(Value):
 
     @property
     def orders_modes(self) -> bool:
-        """Does the user say in which order the modes are tried?"""
+        """Does the user set the order in which modes are tried?"""
         return self.force_text_mode or self.prefer_native_tools or "preferred_modes" in self.model_fields_set
 
     @property
     def endpoint(self) -> Endpoint:
-        """What an adapter needs to reach it: the first of its places, where it has several."""
+        """What an adapter needs to reach the model, at its first place if it has several."""
         if self.deployments:
             return self.at("").endpoint
-        return made(  # each field was checked when it came into this model
+        return made(  # this model already checked each field
             Endpoint,
             provider=self.provider,
             model=self.model,
@@ -172,10 +172,10 @@ class ModelConfig(Value):
 
     @property
     def told(self) -> Capabilities:
-        """What the user says the endpoint can do; it stands above everything known or learnt."""
-        if _TELLING.isdisjoint(self.__pydantic_fields_set__):
-            return _NOTHING_TOLD
-        said = {
+        """What the user says the endpoint can do. It overrides what llmcore knows or learns."""
+        if _CAPABILITY_FIELDS.isdisjoint(self.__pydantic_fields_set__):
+            return _NOTHING_DECLARED
+        fields = {
             "native_tools": self.supports_tools,
             "web_search": self.supports_web_search,
             "images": self.supports_images,
@@ -184,11 +184,11 @@ class ModelConfig(Value):
             "emits_text_calls": self.expect_xml or None,
             "text_dialect": self.text_dialect,
         }
-        told = {name: value for name, value in said.items() if value is not None}
-        return Capabilities.model_validate(told) if told else _NOTHING_TOLD
+        declared = {name: value for name, value in fields.items() if value is not None}
+        return Capabilities.model_validate(declared) if declared else _NOTHING_DECLARED
 
 
-_TELLING = frozenset(
+_CAPABILITY_FIELDS = frozenset(
     {
         "supports_tools",
         "supports_web_search",

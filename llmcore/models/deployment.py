@@ -1,4 +1,4 @@
-"""One alias's model at several places: what each place has of its own."""
+"""One alias's model at several places: the settings of each place."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["Deployment"]
 
 
 class Deployment(Value):
-    """One entry of an alias's `deployments`, in the order in which they are asked. What is left out is the alias's own; key,
-    URL and headers only where the provider is the same, so that no key goes to a stranger. `name` is what attempts and
-    logs call it; None = its number in the list, from 1."""
+    """One entry of an alias's `deployments`; llmcore asks them in order. A field left out has the alias's value. For key,
+    URL and headers, this holds only if the provider is the same: no other provider gets the key. `name`: its name in
+    attempts and logs; None = its number in the list, from 1."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, hide_input_in_errors=True

@@ -1,7 +1,7 @@
-"""Registry files as data: YAML, one file or a folder of them (a ConfigMap mount), with `${ENV}` filled in.
+"""Reads registry files: YAML, one file or a folder of them (a ConfigMap mount), with `${ENV}` filled in.
 
-Everything wrong is a `ConfigError` that names the file, the key and the fix. No value of a key is quoted: it may be a
-secret. Whatever a file holds, reading it is bounded in time and memory, and nothing but a `ConfigError` comes of it.
+Every mistake raises a `ConfigError` that names the file, the key and the fix. No message quotes a value: it may be a
+secret. Reading is bounded in time and memory for any file, and raises only `ConfigError`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MAX_MODELS = 2000
 _MAX_OVERRIDES = 200
 _MAX_NAME = 256
 _MAX_FILLED = 65_536
-"""Characters of one value once its variables are filled in."""
+"""Characters of one value after its variables are filled in."""
 _NAMES_SHOWN = 20
 _SUFFIXES = frozenset({".yaml", ".yml", ".json", ""})
 _SECTIONS = ("defaults", "models", "overrides")
@@ -45,12 +45,12 @@ _INNER = {
     "tools": ToolConfig.model_fields,
     "tools.retry": RetryConfig.model_fields,
 }
-"""The keys of settings that have keys of their own."""
+"""The keys of nested settings."""
 
 
 @dataclass(slots=True)
 class Document:
-    """One or several files, merged: raw settings with their source for messages."""
+    """The raw settings of one or several files, merged, with the source of each model for messages."""
 
     defaults: dict[str, Any] = field(default_factory=dict[str, Any])
     overrides: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -58,24 +58,23 @@ class Document:
     sources: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, other: Document) -> None:
-        """Lay another file's content on top. Raises `ConfigError` for an alias that both define."""
+        """Merge another file's content over this one. Raises `ConfigError` for an alias that both define."""
         for alias in other.models:
             if alias in self.models:
                 raise ConfigError(
                     f"{other.sources[alias]}: llm.models.{alias}: "
                     f"the alias is already defined in {self.sources[alias]}; rename one"
                 )
-        self.defaults = _laid_over(self.defaults, other.defaults)
+        self.defaults = _merged(self.defaults, other.defaults)
         self.overrides |= other.overrides
         self.models |= other.models
         self.sources |= other.sources
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files of a registry: the file itself, or a folder's by name. Kubernetes' `..data` and other dot files are
-    skipped.
+    """The files of a registry: the file itself, or a folder's files by name, without dot files (Kubernetes' `..data`).
 
-    Raises `ConfigError` when there is none.
+    Raises `ConfigError` if there is none.
     """
     if path.is_file():
         return [path]
@@ -87,14 +86,14 @@ def files_of(path: Path) -> list[Path]:
     )
     files = [entry for entry in found if entry.suffix.lower() in _SUFFIXES]
     if not files:
-        raise ConfigError(f"{path}: the folder holds no .yaml or .yml file")
+        raise ConfigError(f"{path}: the folder has no .yaml or .yml file")
     if len(files) > _MAX_FILES:
-        raise ConfigError(f"{path}: the folder holds {len(files)} files, the limit is {_MAX_FILES}")
+        raise ConfigError(f"{path}: the folder has {len(files)} files, the limit is {_MAX_FILES}")
     return files
 
 
 def read_file(path: Path) -> str:
-    """The text of one file. Raises `ConfigError` for one that is too large, is no UTF-8, or cannot be read."""
+    """The text of one file. Raises `ConfigError` if it is too large, is not UTF-8, or cannot be read."""
     limit = REGISTRY_LIMITS.size
     try:
         with path.open("rb") as file:
@@ -108,7 +107,7 @@ def read_file(path: Path) -> str:
 
 def read_document(text: str, source: str, environ: Mapping[str, str]) -> Document:
     """Parse one file's text. Raises `ConfigError`."""
-    from llmcore.yaml_data import YamlProblem, load_yaml  # PyYAML only where there is a file to read
+    from llmcore.yaml_data import YamlProblem, load_yaml  # PyYAML is imported only if there is a file to read
 
     try:
         data = load_yaml(text, REGISTRY_LIMITS)
@@ -119,8 +118,8 @@ def read_document(text: str, source: str, environ: Mapping[str, str]) -> Documen
 
 
 def document_of(data: Any, source: str, environ: Mapping[str, str]) -> Document:
-    """The settings that a file's data, or a caller's, make: `defaults`, `models` and `overrides`, under `llm` or at the top.
-    Nothing of `data` is kept or changed. Raises `ConfigError`."""
+    """The settings in the data of a file or caller: `defaults`, `models` and `overrides`, under `llm` or at the top.
+    Copies `data` and does not change it. Raises `ConfigError`."""
     llm = _sections_of(_mapping(data, source, ""), source)
     filled = _Filling(source, environ)
     llm = {key: filled.value(value, f"llm.{key}", 1) for key, value in llm.items()}
@@ -136,18 +135,18 @@ def document_of(data: Any, source: str, environ: Mapping[str, str]) -> Document:
 
 
 def _sections_of(root: dict[str, Any], source: str) -> dict[str, Any]:
-    """The sections, which stand under `llm` or at the top. Raises `ConfigError` for another key in either place."""
+    """The sections, under `llm` or at the top. Raises `ConfigError` for any other key there."""
     if "llm" not in root:
         _known_keys(root, ("llm", *_SECTIONS), source)
         return root
-    _known_keys(root, ("llm",), source, hint=f"everything stands under `llm:` with {', '.join(_SECTIONS)}")
+    _known_keys(root, ("llm",), source, hint=f"everything belongs under `llm:`, in {', '.join(_SECTIONS)}")
     llm = _mapping(root["llm"], source, "llm")
     _known_keys(llm, _SECTIONS, source, "llm")
     return llm
 
 
 def _few_enough(document: Document, source: str) -> None:
-    """Each override is held against each model, so their numbers bound the time."""
+    """Each override is compared with each model, so their numbers bound the time."""
     for what, found, limit in (
         ("models", len(document.models), _MAX_MODELS),
         ("overrides", len(document.overrides), _MAX_OVERRIDES),
@@ -157,8 +156,8 @@ def _few_enough(document: Document, source: str) -> None:
 
 
 def build_models(document: Document) -> dict[str, ModelConfig]:
-    """The models in file order: defaults, below the model's own settings, below the overrides whose glob fits its
-    alias, its model name or `provider/model`. Raises `ConfigError`."""
+    """The models in file order. A model's settings override the defaults. Overrides whose glob matches its alias, model
+    name or `provider/model` override both. Raises `ConfigError`."""
     _few_enough(document, next(iter(document.sources.values()), "the registry"))
     models = {alias: _build(alias, document) for alias in document.models}
     for alias, config in models.items():
@@ -182,11 +181,11 @@ def build_models(document: Document) -> dict[str, ModelConfig]:
 
 def _build(alias: str, document: Document) -> ModelConfig:
     source, where = document.sources[alias], f"llm.models.{alias}"
-    settings = _laid_over(document.defaults, document.models[alias])
+    settings = _merged(document.defaults, document.models[alias])
     names = (alias, str(settings.get("model")), f"{settings.get('provider')}/{settings.get('model')}")
     for pattern, override in document.overrides.items():
         if any(fnmatchcase(name, pattern) for name in names):
-            settings = _laid_over(settings, override)
+            settings = _merged(settings, override)
     try:
         config = ModelConfig.model_validate({**settings, "alias": alias}, context=FROM_TEXT)
         for place in map(config.at, config.places):
@@ -205,12 +204,12 @@ def _build(alias: str, document: Document) -> ModelConfig:
         raise ConfigError(f"{source}: {where}: {error}") from None
 
 
-def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)
         both = isinstance(old, dict) and isinstance(value, dict)
-        merged[key] = _laid_over(cast("dict[str, Any]", old), cast("dict[str, Any]", value)) if both else value
+        merged[key] = _merged(cast("dict[str, Any]", old), cast("dict[str, Any]", value)) if both else value
     return merged
 
 
@@ -241,15 +240,15 @@ def _known_keys(
 
 
 def _nearest(where: tuple[str | int, ...]) -> str:
-    """What an unknown key inside one of a model's settings was probably meant to be."""
-    *outer, key = [str(part) for part in where if isinstance(part, str)]  # a number is a place in a list
+    """The known key nearest to an unknown one inside a model's settings."""
+    *outer, key = [str(part) for part in where if isinstance(part, str)]  # a number is an index of a list
     known = list(_INNER.get(".".join(outer), ()))
     near = get_close_matches(key, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
 
 
 def _nearest_value(error: ValidationError, words: str) -> str | None:
-    """Of the values that the words list, the one that the first problem's text is nearest to: what was given is not shown."""
+    """The allowed value in `words` nearest to the input of the first problem. The input itself is not shown."""
     given = error.errors(include_url=False)[0]["input"]
     return nearest(given, re.findall(r"'([^']+)'", words), 0.5) if isinstance(given, str) else None
 
@@ -265,10 +264,10 @@ def _listed(names: Iterable[str]) -> str:
 
 
 class _Filling:
-    """Copies settings with `${NAME}` and `${NAME:-default}` replaced in every text; `$${` stands for `${` itself.
+    """Copies settings with `${NAME}` and `${NAME:-default}` replaced in every text; `$${` means a literal `${`.
 
-    An empty variable takes the default. Each value is counted, so that data in which something is repeated over and
-    over, or holds itself, ends in a `ConfigError`.
+    An empty variable gets the default. Each value is counted, so data that repeats or contains itself raises a
+    `ConfigError`.
     """
 
     def __init__(self, source: str, environ: Mapping[str, str]) -> None:
@@ -289,7 +288,7 @@ class _Filling:
         return self._text(value, where) if isinstance(value, str) and "${" in value else value
 
     def _text(self, text: str, where: str) -> str:
-        """One pass over the text: each `${` is looked at once, whatever stands behind it."""
+        """One pass over the text: each `${` is read once, whatever follows it."""
         rest, *references = text.split("${")
         parts = [rest]
         length = len(rest)
@@ -304,7 +303,7 @@ class _Filling:
             parts.append(rest)
             length += len(parts[-2]) + len(rest)
             if length > _MAX_FILLED:
-                raise self._problem(where, f"longer than {_MAX_FILLED} characters once its variables are filled in")
+                raise self._problem(where, f"longer than {_MAX_FILLED} characters after its variables are filled in")
         return "".join(parts)
 
     def _variable(self, inside: str | None, where: str) -> str:
@@ -312,7 +311,7 @@ class _Filling:
         if reference is None:
             raise self._problem(
                 where,
-                "a `${` that is no variable; write ${NAME} or ${NAME:-default}, the default being plain text; $${ gives `${`",
+                "a `${` without a variable; write ${NAME} or ${NAME:-default} with a plain-text default; $${ gives `${`",
             )
         name, default = reference.groups()
         found = self._environ.get(name) or default

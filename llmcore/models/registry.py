@@ -1,8 +1,7 @@
 """The models a program may use, by alias, from YAML or from names. File order is the order of selection.
 
-A registry read from files is read again when they change (looked at no more than once a second); a change that cannot
-be read is logged and the last good state stays in use. Thread-safe: a reader sees either the old models or the new
-ones.
+A registry reads its files again when they change (it checks at most once a second). It logs a change that it cannot
+read, and keeps the last good state. Thread-safe: a caller sees either all old models or all new ones.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ __all__ = ["ModelRegistry"]
 _log = logger("models")
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_BETWEEN_TRIES = 30.0
-"""After which a change that could not be read is tried again although the files look the same."""
+"""An unreadable change is tried again after this time, even if the files have not changed."""
 
 Fingerprint = tuple[tuple[str, int, int, int], ...]
 
@@ -42,7 +41,7 @@ def _shown(config: ModelConfig) -> Capabilities:
 
 
 def _is_path(text: str) -> bool:
-    """Is it written as a path, whether there is such a file or not?"""
+    """Does the text look like a path? The file need not exist."""
     return text.startswith((".", "/", "~", "\\")) or text.lower().endswith((".yaml", ".yml", ".json", "/"))
 
 
@@ -59,7 +58,7 @@ class ModelRegistry:
         self._models: dict[str, ModelConfig] = {}
         if isinstance(models, str | os.PathLike | Mapping) or not hasattr(models, "__iter__"):
             raise ConfigError(
-                "ModelRegistry takes ModelConfigs; a file, settings or a model's name are read by ModelRegistry.load(...)"
+                "ModelRegistry takes ModelConfigs; ModelRegistry.load(...) reads a file, settings or a model's name"
             )
         for config in models:
             if not isinstance(config, ModelConfig):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
@@ -80,11 +79,11 @@ class ModelRegistry:
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
-        """Read a file or a folder of files: the sections `models`, `defaults` and `overrides`, with or without `llm:` around.
+        """Read a file or a folder of files: the sections `models`, `defaults` and `overrides`, under `llm:` or at the top.
         `${NAME}` comes from `environ` (default: the process's).
 
-        Raises `ConfigError` naming file, key and fix: an unknown or duplicate key or alias, a missing variable, a bad
-        value.
+        Raises `ConfigError` that names file, key and fix, for an unknown or duplicate key or alias, a missing variable,
+        or a bad value.
         """
         made = cls()
         made._path = Path(path)
@@ -96,8 +95,8 @@ class ModelRegistry:
 
     @classmethod
     def from_dict(cls, llm: Mapping[str, Any], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
-        """The same from data, in the form that a file has: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`,
-        with or without `llm` around."""
+        """The same from data in the form of a file: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`,
+        under `llm` or at the top."""
         if not isinstance(llm, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise ConfigError(
                 f"ModelRegistry.from_dict takes a dict as {{'models': {{alias: {{...}}}}}}, not {describe_value(llm)}"
@@ -109,22 +108,22 @@ class ModelRegistry:
     def load(
         cls, given: ModelRegistry | Mapping[str, Any] | str | os.PathLike[str], *, base_url: str | None = None
     ) -> ModelRegistry:
-        """A registry from whatever names one: itself, settings, a path to YAML, or a model as `provider/model`, which
-        is a registry of one whose alias is that name.
+        """A registry from a registry, settings, a path to YAML, or a model as `provider/model`. The last gives a
+        registry of one model, whose alias is that name.
 
-        `base_url`: where that model is served. Then a name without a known provider (`qwen3`, `org/qwen3`) names a model on
-        an OpenAI-compatible server.
+        `base_url`: where that model is served. If given, a name without a known provider (`qwen3`, `org/qwen3`) means a
+        model on an OpenAI-compatible server.
 
         Raises `ConfigError`, also for a registry without models.
         """
         if isinstance(given, ModelRegistry):
             if not len(given):
-                raise ConfigError(f"the registry holds no models; {_ADD}")
+                raise ConfigError(f"the registry has no models; {_ADD}")
             return given
         if isinstance(given, Mapping):
             return cls.from_dict(given)
         if not os.fspath(given).strip():
-            raise ConfigError("the registry is named by nothing; give a path to YAML, settings, or a model like 'openai/gpt-4o'")
+            raise ConfigError("the registry's name is empty; give a path to YAML, settings, or a model like 'openai/gpt-4o'")
         path = Path(given)
         if not isinstance(given, str) or (base_url is None and (_is_path(given) or path.exists())):
             return cls.from_yaml(path)
@@ -145,7 +144,7 @@ class ModelRegistry:
         return list(self._current())
 
     def get(self, alias: str) -> ModelConfig:
-        """The model of an alias. Raises `ModelNotFound` with the aliases there are."""
+        """The model of an alias. Raises `ModelNotFound` that lists the aliases."""
         models = self._current()
         if alias not in models:
             near = get_close_matches(alias, models, n=1)
@@ -160,16 +159,15 @@ class ModelRegistry:
         needs: Needs | None = None,
         capabilities: Callable[[ModelConfig], Capabilities] = _shown,
     ) -> ModelConfig:
-        """The model named, which must exist; else the first in file order that fits `needs`.
+        """The named model; without a name, the first in file order that meets `needs`.
 
-        `capabilities` tells what a model can do, by default only what the registry itself says.
-        Raises `ModelNotFound` saying what each model lacks.
+        `capabilities` returns what a model can do, by default only what the registry says.
+        Raises `ModelNotFound` that says what each model lacks.
         """
         return self.get(model) if model is not None else select(self, needs or Needs(), capabilities)
 
     def refresh(self) -> bool:
-        """Look at the files now; True when there was a change and it was taken over. Raises `ConfigError` for a bad
-        one."""
+        """Check the files now, and apply a change. True if there was one. Raises `ConfigError` for a bad one."""
         if self._path is None:
             return False
         fingerprint = self._fingerprint()
@@ -177,7 +175,7 @@ class ModelRegistry:
             return False
         models = self._read()
         if self._models and not models:
-            raise ConfigError(f"{self._path}: there are no models in it any more; is it being written?")
+            raise ConfigError(f"{self._path}: there are no models in it any more; is it still being written?")
         self._models, self._seen = models, fingerprint
         return True
 
@@ -190,7 +188,7 @@ class ModelRegistry:
         return self._models
 
     def _reload_if_changed(self) -> None:
-        """Take over a change. One that cannot be is read and logged once, and the last good state stays in use."""
+        """Apply a change. Log an unreadable one once, and keep the last good state."""
         try:
             fingerprint = self._fingerprint()
             tried = self._refused == fingerprint and time.monotonic() - self._tried < _SECONDS_BETWEEN_TRIES
@@ -199,14 +197,14 @@ class ModelRegistry:
             self._refused, self._tried = fingerprint, time.monotonic()
             self.refresh()
             self._refused = self._complaint = None
-        except Exception as error:  # whatever the files are by now, a request does not fail for it
+        except Exception as error:  # no request fails because the files are bad now
             complaint = f"{type(error).__name__}: {error}"
             if complaint != self._complaint:
-                _log.warning("the registry's change was not taken over, the last good state stays in use: %s", complaint)
+                _log.warning("the registry's change was not applied, the last good state stays in use: %s", complaint)
             self._complaint = complaint
 
     def _files(self) -> list[Path]:
-        assert self._path is not None  # asked only of registries with files
+        assert self._path is not None  # called only for registries with files
         return files_of(self._path)
 
     def _fingerprint(self) -> Fingerprint:

@@ -1,5 +1,5 @@
-"""Which model answers a request: the first of the registry that fits what it needs, or an error saying what was
-lacking."""
+"""Selects the model that answers a request: the first of the registry that meets its needs. If none does, the error
+says what each lacks."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from llmcore.types import ImageBlock, Message, ModelNotFound, Request, TextBlock
 __all__ = ["Needs", "missing_capabilities", "needs_of", "select"]
 
 _CHARACTERS_PER_TOKEN = 4
-"""A rough rule for English; only models whose window is clearly too small are passed over by it."""
+"""A rough rule for English. It only excludes models whose window is clearly too small."""
 _TOKENS_PER_IMAGE = 1000
 _SMALLEST_WINDOW = 1000
-"""Any model's window holds so many tokens unless the registry says otherwise: for less nothing is looked up."""
+"""Every model's window has so many tokens unless the registry says otherwise, so smaller inputs need no look-up."""
 _NO_TOOLS = "tools (supports_tools)"
 
 
-@dataclass(slots=True)  # not frozen: one is made for each run, and that triples what it costs
+@dataclass(slots=True)  # not frozen: each run creates one, and freezing triples its cost
 class Needs:
-    """What a request asks of a model. `tokens` is an estimate of its input."""
+    """What a request needs from a model. `tokens` estimates its input."""
 
     tools: bool = False
     web_search: bool = False
@@ -52,10 +52,10 @@ def _measured(message: Message) -> tuple[int, int]:
 
 
 def missing_capabilities(config: ModelConfig, needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> list[str]:
-    """What the model lacks of the needs, in words. Unknown counts as able, but for web search, which nobody has by
-    chance.
+    """The needs that the model does not meet, in words. Unknown counts as able, except for web search, which few
+    models have.
 
-    A model without native tools still takes tools (they are taught by the prompt) unless the registry says
+    A model without native tools still accepts tools (the prompt teaches them) unless the registry says
     `supports_tools: false`.
     """
     least = min(config.context_window or _SMALLEST_WINDOW, _SMALLEST_WINDOW)
@@ -76,7 +76,7 @@ def missing_capabilities(config: ModelConfig, needs: Needs, capabilities: Callab
 
 
 def select(models: Iterable[ModelConfig], needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> ModelConfig:
-    """The first that fits. Raises `ModelNotFound` with what each lacks."""
+    """The first model that meets the needs. Raises `ModelNotFound` that says what each lacks."""
     reasons: list[str] = []
     for config in models:
         missing = missing_capabilities(config, needs, capabilities)

@@ -1,7 +1,7 @@
-"""Functions that a caller gives to a run: they may be sync or async, and may take the `RunContext`.
+"""Functions that a caller gives to a run. They may be sync or async, and may take the `RunContext`.
 
-Where the context goes is read from the signature once, when the function is given, so that a wrong one is an error at once.
-A sync function runs in a thread, for it may block, and both kinds stand under the run's deadline.
+When a function is given, its signature shows where the context goes, so a wrong function is an error at once. A sync
+function runs in a thread, since it may block. The run's deadline applies to both kinds.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 class CallersFunction:
-    """A function of `values` positional arguments and perhaps the context: the one parameter more, first where it is annotated
-    so, else last. `what` names it in errors. Raises `ConfigError`."""
+    """A function of `values` positional arguments, and perhaps one more for the context: the first one if annotated as the
+    context, else the last. `what` names it in errors. Raises `ConfigError`."""
 
     def __init__(self, what: str, function: object, values: int) -> None:
         if not callable(function):
@@ -36,11 +36,11 @@ class CallersFunction:
 
     @property
     def name(self) -> str:
-        """The function as errors call it."""
+        """The function's name in errors."""
         return f"{self._what}, {getattr(self.function, '__qualname__', None) or type(self.function).__name__},"
 
     async def __call__(self, seconds: float | None, context: RunContext[Any], *values: Any) -> Any:
-        """What it gives. Raises what it raises, and `Timeout` when the deadline, `seconds` from now, passes meanwhile."""
+        """Its result. Raises what it raises, and `Timeout` if the deadline, `seconds` from now, passes first."""
         arguments = list(values)
         if self._takes_context:
             arguments.insert(0 if self._context_first else len(values), context)
@@ -55,8 +55,8 @@ async def called(
     *arguments: Any,
     uncounted: Callable[[], float] = nothing_uncounted,
 ) -> Any:
-    """What a caller's function gives, sync (in a thread of its own) or async. Raises what it raises, and `Timeout`: an async one
-    that does not stop when it is cancelled is left behind."""
+    """The result of a caller's function, sync (in a new thread) or async. Raises what it raises, and `Timeout`. If an async
+    function does not stop when it is cancelled, the run no longer waits for it."""
     given = function(*arguments) if is_async(function) else await thread_within(seconds, partial(function, *arguments), uncounted)
     if not inspect.isawaitable(given):
         return given
@@ -67,23 +67,21 @@ async def called(
 
 
 def _place_of_context(what: str, function: Callable[..., Any], values: int) -> tuple[bool, bool]:
-    """(is it taken, is it the first)."""
+    """Whether the function takes the context, and whether first."""
     try:
         parameters = [*inspect.signature(function).parameters.values()]
-    except (TypeError, ValueError):  # some builtins tell no signature
+    except (TypeError, ValueError):  # some builtins have no signature
         return False, False
     if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters):
         return False, False
     places = [one for one in parameters if one.kind in _POSITIONAL]
     needed = [one for one in places if one.default is inspect.Parameter.empty]
     by_name = [one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY and one.default is one.empty]
-    is_unbound = (
-        isinstance(function, FunctionType) and bool(places) and places[0].name == "self"
-    )  # nobody would give it the object
+    is_unbound = isinstance(function, FunctionType) and bool(places) and places[0].name == "self"  # nothing would pass it `self`
     if by_name or is_unbound or not len(needed) <= values + 1 or len(places) < values:
         takes = "no argument" if values == 0 else "the value"
         raise ConfigError(
-            f"{what} takes {takes}, and the RunContext if it wants it; its parameters are {inspect.signature(function)}"
+            f"{what} takes {takes}, and optionally the RunContext; its parameters are {inspect.signature(function)}"
         )
     hints = _hints(function)
     if values and len(needed) > values and _takes_context(needed[0], hints) and not _takes_context(needed[-1], hints):
@@ -92,12 +90,12 @@ def _place_of_context(what: str, function: Callable[..., Any], values: int) -> t
 
 
 def takes_context(function: Callable[..., Any], needed: Sequence[inspect.Parameter]) -> bool:
-    """Is the one parameter that it needs the context, by its annotation or its name?"""
+    """Is its only required parameter the context, by annotation or name?"""
     return len(needed) == 1 and (_takes_context(needed[0], _hints(function)) or needed[0].name == "_")
 
 
 def _takes_context(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:
-    """Is it the context, by its annotation or, where that says nothing, by its name?"""
+    """Is the parameter the context, by its annotation or, without a useful one, by its name?"""
     hint = hints.get(parameter.name)
     return _is_context(hint) or (hint in (None, Any) and parameter.name in ("ctx", "context", "run_context"))
 
@@ -105,7 +103,7 @@ def _takes_context(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bo
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return get_type_hints(function)
-    except Exception:  # names that cannot be resolved: then the order decides
+    except Exception:  # names that cannot be resolved: the order decides
         return {}
 
 

@@ -1,4 +1,4 @@
-"""Waiting within a run's deadline."""
+"""Waits that end at a run's deadline."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ __all__ = ["GRACE", "needed_loop", "thread_within", "within"]
 
 T = TypeVar("T")
 GRACE = 0.5
-"""Seconds that tidying up and closing may take: a run may exceed its deadline by so much."""
+"""Seconds for tidying up and closing. A run may exceed its deadline by this much."""
 
 
 def needed_loop() -> asyncio.AbstractEventLoop:
-    """The event loop that runs. Raises `CallerError` where none does: under trio, or in a coroutine that is driven by hand."""
+    """The running event loop. Raises `CallerError` if none runs: under trio, or in a coroutine that is driven by hand."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
         raise CallerError(
-            "no asyncio event loop runs here, which a run needs: call it within `asyncio.run(...)`, or use run_sync, "
-            "execute_sync or stream_sync, which bring their own"
+            "a run needs an asyncio event loop, and none runs here: call it within `asyncio.run(...)`, or use run_sync, "
+            "execute_sync or stream_sync, which start their own"
         ) from None
 
 
 async def within(seconds: float | None, awaitable: Awaitable[T], uncounted: Callable[[], float] = nothing_uncounted) -> T:
-    """Await it, for at most so long. Raises `Timeout` when the run's deadline passes meanwhile; what is awaited may take
-    half a second more to tidy up, then it is cancelled once more.
+    """Await something for at most `seconds`. Raises `Timeout` if the run's deadline passes meanwhile. The awaited code is
+    cancelled then, has half a second to tidy up, and is cancelled again.
 
-    Raises `CancelledError` when the task was cancelled meanwhile, also where what was awaited kept that to itself: up to Python
-    3.11 `asyncio.wait_for` gives its result instead when that came at the same moment, and LiteLLM reads bodies of errors by it.
+    Raises `CancelledError` if the task was cancelled meanwhile, even if the awaited code suppressed it. Up to Python 3.11,
+    `asyncio.wait_for` does so if its result arrives at the same moment, and LiteLLM reads bodies of errors with it.
 
-    `uncounted`: what puts the deadline off meanwhile, see `Timer`.
+    `uncounted`: the seconds by which the deadline is put off, see `Timer`.
 
-    Set around each wait and never across a `yield`: between two events the time belongs to whoever listens.
+    Put it around each wait, never across a `yield`: between two events the time is the consumer's.
     """
     task = asyncio.current_task()
     timed = awaitable if seconds is None else _timed(seconds, awaitable, uncounted)
@@ -56,9 +56,9 @@ async def within(seconds: float | None, awaitable: Awaitable[T], uncounted: Call
 
 
 async def _heed(task: asyncio.Task[object], before: int) -> None:
-    """Raises `CancelledError` when the task was cancelled more often than `before`."""
+    """Raises `CancelledError` if the task was cancelled more often than `before`."""
     if task.cancelling() > before:
-        await asyncio.sleep(0)  # raises it where the event loop had not done so yet: it would otherwise do so once more, later
+        await asyncio.sleep(0)  # raises it now if the event loop has not yet, else the loop would raise it again later
         raise asyncio.CancelledError
 
 
@@ -86,11 +86,11 @@ def _end(limit: asyncio.Timeout, last: asyncio.Timeout) -> None:
 async def thread_within(
     seconds: float | None, function: Callable[[], T], uncounted: Callable[[], float] = nothing_uncounted
 ) -> T:
-    """What the function gives in a thread of its own, so that it may block. Raises what it raises, and `Timeout` when the
-    deadline, `seconds` from now, passes meanwhile (see `Timer`): then it is left behind, and what it gives at last is dropped."""
+    """Call the function in a new thread, so that it may block, and return its result. Raises what it raises, and `Timeout`
+    if the deadline, `seconds` from now, passes first (see `Timer`). The thread then runs on, and its result is dropped."""
     try:
         call = ThreadCall(function)
-    except RuntimeError:  # the system gives no more threads
+    except RuntimeError:  # the system cannot start another thread
         return function()
     try:
         value: T = await within(seconds, call.result(), uncounted)

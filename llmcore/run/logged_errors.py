@@ -1,4 +1,4 @@
-"""Exceptions of the caller's code as they may stand in a log."""
+"""Copies of exceptions of the caller's code that are safe to log."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from llmcore.types.logs import content_logger
 __all__ = ["without_content"]
 
 _DEEPEST = 8
-"""So many causes of an exception are told."""
+"""The most causes of an exception that are logged."""
 
 
 def without_content(error: BaseException, deep: int = 0) -> BaseException:
-    """An exception as it may stand in a log: its class, its traceback, its causes and its group's members; its words only
-    where content may be told."""
-    told = content_logger() is not None
-    words = process_scrubber().text(clipped_words(error_text_of(error).partition(": ")[2])) if told else ""
+    """A copy of an exception that is safe to log: its class, traceback, causes and group members. It has the message only
+    if content may be logged."""
+    logs_content = content_logger() is not None
+    words = process_scrubber().text(clipped_words(error_text_of(error).partition(": ")[2])) if logs_content else ""
     own = type(error)
     within: Sequence[BaseException] = getattr(error, "exceptions", ()) if issubclass(own, BaseExceptionGroup) else ()
     members = [without_content(one, deep + 1) for one in within] if deep < _DEEPEST else []
@@ -36,7 +36,7 @@ def without_content(error: BaseException, deep: int = 0) -> BaseException:
 
 
 def _of_the_callers(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback from where our own code called the caller's; the whole where there is no such place."""
+    """The traceback from where llmcore called the caller's code; the whole one if it never did."""
     first = trace
     while first is not None and str(first.tb_frame.f_globals.get("__name__")).startswith("llmcore."):
         first = first.tb_next

@@ -1,4 +1,4 @@
-"""No real request from a test by accident."""
+"""Stops a test from sending a real request by accident."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["block_model_requests"]
 
 @with_readable_errors
 def block_model_requests() -> RequestBlock:
-    """From now on any real request is a `ConfigError`, in every thread: until the end of a `with` block, until
-    `release()`, or, as a plain statement in a `conftest.py`, for the whole process. FakeModel and ReplayAdapter are
-    not concerned."""
+    """From now on every real request raises a `ConfigError`, in every thread. The block ends with a `with` block or
+    `release()`. As a plain statement in a `conftest.py`, it lasts for the whole process. FakeModel and ReplayAdapter
+    still answer."""
     return RequestBlock()

@@ -1,5 +1,4 @@
-"""A recorded error as the exception it was: rebuilt with what the classification looks at (status, body, message,
-class)."""
+"""Rebuilds the exception of a recorded error, with what the classification reads (status, body, message, class)."""
 
 from __future__ import annotations
 
@@ -46,14 +45,14 @@ def _parsed(body: Any) -> Any:
 
 
 def recorded_error(recorded: Any) -> LLMCoreError:
-    """What `{"type", "status", "body", "headers", "message"}`, an error body or a message means. `type` is the name of
-    the client's exception."""
+    """The llmcore error for a recorded error: a dict with `type`, `status`, `body`, `headers` and `message`, an error
+    body, or a message. `type` is the class name of the client's exception."""
     name: object = _known(recorded).get("type")
     kind = type(name, (RecordedError,), {}) if isinstance(name, str) and name.isidentifier() else RecordedError
     return classify(kind(recorded))
 
 
 def failed_generation_body(recorded: Any) -> dict[str, Any] | None:
-    """The body of a Groq `tool_use_failed`, which is a reply in all but name; None for any other error."""
+    """The body of a Groq `tool_use_failed`, which quotes the model's reply; None for any other error."""
     error = RecordedError(recorded)
     return {"error": error_body(error)} if failed_generation(error) else None

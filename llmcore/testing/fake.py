@@ -1,7 +1,7 @@
-"""`FakeModel`: a scripted model that ships with the library, for tests of what is built on it.
+"""`FakeModel`: a scripted model that ships with the library, for tests of code that uses llmcore.
 
-It is an adapter, so everything above it is the real thing: normaliser, validator, fallback, the tool loop. Answers
-are given in order, one a request, plain and streamed alike. Usable from several threads only if its answers are
+It is an adapter: the normaliser, the validator, fallback and the tool loop above it are the real ones. It gives its
+answers in order, one for each request, streamed or not. Several threads may share it only if its answers are
 callables.
 """
 
@@ -65,25 +65,24 @@ _ERROR = {
 
 @in_words(
     instead={
-        "prompt_tokens": "they are `input_tokens`",
-        "completion_tokens": "they are `output_tokens`",
+        "prompt_tokens": "write `input_tokens`",
+        "completion_tokens": "write `output_tokens`",
     }
 )
 class FakeModel:
-    """A model that says what it is told to.
+    """A model that gives the replies you script.
 
-    `replies` are given in order, then `default`; with neither left a request is a `ConfigError` that says why the
-    request was made. A reply is a str, a `Message` of the assistant, an `Envelope`, a `Reply`, a provider's body (dict; one that
-    tells of an error fails as it would on the wire),
-    a list of stream chunks, an exception, or a callable of the request (sync or async) that gives one of these; anything
-    else is a `ConfigError` at once. What a callable raises ends the run as it is, a failed assertion above all; only an
-    `LLMCoreError` counts as the model's failure. `chunk_size`: characters a piece when streamed, None = in one piece.
-    `capabilities`: what it says it can do; by default nothing is known, so everything is tried. `endpoint`: what it is
-    filed under.
+    It gives `replies` in order, then `default`. If neither is left, a request raises a `ConfigError` that says why the
+    request was made. A reply is a str, a `Message` of the assistant, an `Envelope`, a `Reply`, a provider's body (dict),
+    a list of stream chunks, an exception, or a callable that takes the request and returns one of these (sync or async).
+    Anything else raises a `ConfigError` at once. A body that contains an error fails as it would on the wire. If a
+    callable raises an `LLMCoreError`, that is the model's failure; anything else, such as a failed assertion, ends the
+    run unchanged. `chunk_size`: characters for each piece of a stream, None = one piece. `capabilities`: what it can do;
+    by default nothing is known, so llmcore tries everything. `endpoint`: the endpoint that it stands for.
 
     The builder methods return the model: `FakeModel().text("Hello").tool_call("get_weather", {"city":
-    "Paris"}).error(exc)`. `requests` holds what was asked (with the tools offered), `calls` the resolved
-    `ModelCall`s; a callable is given a copy.
+    "Paris"}).error(exc)`. `requests` holds the requests (with the tools offered), `calls` the resolved `ModelCall`s.
+    Callables get a copy.
     """
 
     provider_id = "fake"
@@ -113,10 +112,10 @@ class FakeModel:
         self._count_tokens: Callable[[Request], int] | None = None
         self._tools_shown: tuple[Any, ...] = ()
 
-    # What it answers
+    # The script: each method adds the next answer
 
     def reply(self, answer: Answer) -> FakeModel:
-        """Next, anything that an answer may be."""
+        """Next, an answer of any allowed type."""
         self._replies.append(checked_reply(answer))
         return self
 
@@ -126,7 +125,7 @@ class FakeModel:
         return self.reply(text)
 
     def tool_call(self, name: str, arguments: Any = None, *, text: str | None = None) -> FakeModel:
-        """Next, one native call. `arguments` may be a str: it goes out as it is, broken or not."""
+        """Next, one native call. `arguments` may be a str, which is sent unchanged, even if it is broken JSON."""
         check_kinds("FakeModel.tool_call", {"name": name}, _NAME)
         return self.tool_calls((name, {} if arguments is None else arguments), text=text)
 
@@ -143,7 +142,7 @@ class FakeModel:
         return self.reply(error)
 
     def default_reply(self, answer: Answer) -> FakeModel:
-        """What is answered when the scripted replies have run out."""
+        """The answer after the scripted replies are used up."""
         self._default = checked_reply(answer)
         return self
 
@@ -157,46 +156,45 @@ class FakeModel:
     # How it behaves
 
     def delay(self, seconds: float) -> FakeModel:
-        """Wait so many seconds before each answer. Raises `ConfigError` for anything but a finite number of at least 0."""
+        """Wait this many seconds before each answer. Raises `ConfigError` unless it is a finite number of at least 0."""
         if not is_amount(seconds):
             raise ConfigError(f"delay is a finite number of seconds of at least 0, not {seconds!r}")
         self._delay = seconds
         return self
 
     def on_request(self, function: Callable[[Request], Any]) -> FakeModel:
-        """Call this (sync or async) with each request as it comes, before any delay; what it returns, if not None, is
-        the answer instead of the script's. Of several each is called, and the first answer counts."""
+        """Call `function` (sync or async) with each request, before any delay. If it returns anything but None, that
+        replaces the script's answer. Every function you add is called, and the first answer counts."""
         check_takes_one("FakeModel.on_request", function)
         self._on_request.append(function)
         return self
 
     def usage(self, *, input_tokens: int = 0, output_tokens: int = 0, cost: float | None = None) -> FakeModel:
-        """Each reply that does not tell its own usage takes so many tokens and costs so much (US dollars, None: its
-        price is unknown). Give both counts where a `Budget` bounds tokens or cost: there a count of 0 is not believed, and
-        estimated."""
+        """Set the tokens and the cost (US dollars, None = unknown) of each reply that does not give its own usage. If a
+        `Budget` bounds tokens or cost, give both counts: the budget replaces a count of 0 by an estimate."""
         check_kinds("FakeModel.usage", {"input_tokens": input_tokens, "output_tokens": output_tokens, "cost": cost}, _COUNTS)
         self._usage_each = Usage(input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
         return self
 
     def token_counter(self, function: Callable[[Request], int]) -> FakeModel:
-        """Count a request's input tokens with this, for `count_tokens` and, where neither a reply nor `usage` tells it,
-        for each reply's usage."""
+        """Count a request's input tokens with `function`, for `count_tokens`. If neither a reply nor `usage` gives the
+        usage, its input tokens come from here too."""
         check_takes_one("FakeModel.token_counter", function)
         self._count_tokens = function
         return self
 
     @property
     def tells_cost(self) -> bool:
-        """Does each reply tell what it cost, so that a budget of cost needs no prices?"""
+        """Does each reply give its cost, so that a cost budget needs no prices?"""
         return self._usage_each is not None and self._usage_each.cost is not None
 
-    # What it was asked
+    # The requests it received
 
     @property
     def last_request(self) -> Request:
-        """What was asked last. Raises `CallerError` where nothing was asked yet."""
+        """The last request. Raises `CallerError` if there was none yet."""
         if not self.requests:
-            raise CallerError("the model was not asked yet: `last_request` is that of a run")
+            raise CallerError("the model has had no request yet: run something before you read `last_request`")
         return self.requests[-1]
 
     @property
@@ -211,13 +209,13 @@ class FakeModel:
         return self
 
     def count_tokens(self, request: Request) -> int:
-        """By `token_counter`, else a fourth of the characters of the texts."""
+        """The count of `token_counter`, else a fourth of the characters of the texts."""
         if self._count_tokens is not None:
             return self._count_tokens(request)
         return sum(len(message.text) for message in request.messages) // _CHARACTERS_PER_TOKEN
 
     def counted_tokens(self, request: Request) -> int | None:
-        """By `token_counter`; None where there is none."""
+        """The count of `token_counter`; None without one."""
         return None if self._count_tokens is None else self._count_tokens(request)
 
     # The adapter
@@ -236,9 +234,9 @@ class FakeModel:
         for chunk in chunks_of(answer, self._chunk_size):
             raise_if_error(chunk)
             yield chunk
-            await asyncio.sleep(0)  # where a real stream would wait, so that cancellation can come in between
+            await asyncio.sleep(0)  # a real stream would wait here, and could be cancelled
         usage = _answer_text(answer) or self._usage(call.request, answer)
-        whole = not isinstance(answer, list | tuple)  # chunks are a stream as it is scripted, which may be a cut one
+        whole = not isinstance(answer, list | tuple)  # scripted chunks may be a stream that was cut off
         yield {"llmcore": {"usage": usage.model_dump() if usage else None, "ended": whole}}
 
     async def _answer(self, call: ModelCall) -> Any:
@@ -270,8 +268,8 @@ class FakeModel:
         return copied(answer) if is_scripted else answer
 
     def _own(self, request: Request) -> Request:
-        """A copy for a test's function. Of the tools, which nearly all requests have in common, another one is made only where
-        they differ from the last, or a function changed that."""
+        """A copy for a test's function. Nearly all requests share their tools, so the tools are copied again only if they
+        differ from the last copy, or a function changed that copy."""
         tools = self._tools_shown
         if tools != request.tools:
             tools = self._tools_shown = copied(request.tools)
@@ -296,16 +294,16 @@ class FakeModel:
 
 def why(call: ModelCall) -> str:
     """Why a request was made, in words, for messages."""
-    words = _REASONS.get(call.reason or "", "for a reason that was not told")
+    words = _REASONS.get(call.reason or "", "for an unknown reason")
     return f"{words} ({call.detail})" if call.detail else words
 
 
 _REASONS = {
     "first": "the first of a run",
-    "turn": "the next turn after tools had run or the model was not done",
-    "reask": "made to have the reply before corrected",
+    "turn": "the next turn, since tools had run or the model was not done",
+    "reask": "made so that the model corrects its last reply",
     "mode": "made in another output mode",
-    "model": "made of another model",
+    "model": "made to another model",
     "retry": "made again after a failure",
 }
 

@@ -1,11 +1,11 @@
-"""Is a request the one that was recorded? The first difference, in words.
+"""Compares a request with the recorded one, and names the first difference.
 
-Compared is what the caller decides: the output mode, the model, the system prompt, what the user says, the images and
-files that go along, the names of the tools, and in native mode which calls stand in the history and what the tools
-answered, by call: clients send results in any order. Not compared is what the library itself writes (the prompts that
-teach a mode, re-asks, the words of a tool's error), so that a recording outlives a release. Recorded requests of every
-wire are read; what a wire does not tell is not compared. A recording has no secrets, so a request that differs is
-compared once more without its own.
+It compares what the caller decides: the output mode, the model, the system prompt, the user's messages, images and
+files, and the names of the tools. In native mode, it also compares the calls in the history and the results of each
+call: clients send results in any order. It does not compare what the library writes (the prompts that teach a mode,
+re-asks, the words of a tool's error), so a recording stays valid after a release. It reads the recorded requests of
+every wire, and skips what a wire does not send. A recording has no secrets, so if a request differs, it is compared
+again without its secrets.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 _RESULT_KINDS = ("tool_result", "toolResult", "functionResponse", "function_response")
 _CALL_KINDS = ("tool_use", "toolUse", "functionCall", "function_call")
 _PAYLOADS = frozenset({"url", "image_url", "file_url", "data", "bytes", "file_data", "file_id", "fileUri", "file_uri", "uri"})
-"""Under what names a part that is no text holds its data, or says where they are."""
+"""The keys under which a part that is not text holds its data or their address."""
 _DATA_URL = re.compile(r"data:[^,]{0,200};base64,")
 _DIGEST_LENGTH = 12
 
 
 @dataclass(slots=True)
 class _Words:
-    """What a request says. `results` and `attachments` (digests of the images and files) each have the number of the call before
-    them: a result, and what stands in one, of the call that it answers. A result of None is no plain text."""
+    """The content of a request. Each item of `results` and `attachments` (digests of images and files) has a number: in
+    results, that of the answered call; elsewhere, the count of calls before it. A result of None is not plain text."""
 
     system: list[str] = field(default_factory=list[str])
     users: list[str] = field(default_factory=list[str])
@@ -53,15 +53,15 @@ class _Words:
     results: list[tuple[int, str | None]] = field(default_factory=list[tuple[int, str | None]])
     attachments: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     open_calls: list[tuple[int, object, str]] = field(default_factory=list[tuple[int, object, str]])
-    """Those without a result so far: number, id, name."""
+    """The calls without a result so far: number, id, name."""
 
     def add_call(self, name: str, call_id: object) -> None:
         self.open_calls.append((len(self.calls), call_id, name))
         self.calls.append(name)
 
     def add_result(self, text: str | None, call_id: object, name: object = None) -> int:
-        """A result of the latest call with this id; where ids tell nothing, of the first open one of this name. Gives its
-        number."""
+        """Add the result of the latest open call with this id, else of the first with this name, else of the first.
+        Returns the call's number."""
         by_id = (one for one in reversed(self.open_calls) if call_id and one[1] == call_id)
         by_name = (one for one in self.open_calls if one[2] == name)
         answered = next(by_id, None) or next(by_name, None) or next(iter(self.open_calls), (len(self.calls), None, ""))
@@ -74,16 +74,16 @@ class _Words:
 
 
 def users_in(request: Request) -> int:
-    """How many messages of the user a request holds."""
+    """How many user messages a request has."""
     return len(_asked_words(request, None).users)
 
 
 def difference(call: ModelCall, exchange: Exchange, *, users: int | None, same_model: bool) -> str | None:
-    """The first difference between a request and the recorded one, None when they say the same or nothing was recorded.
+    """The first difference between a request and the recorded one; None if there is none or no request was recorded.
 
-    `users`: how many messages of the user were there when the run began; those behind them are the library's words.
+    `users`: how many user messages there were when the run began; the library wrote those after them.
     None: this request begins the run.
-    `same_model`: the models' names are not compared, for one model stands for all that were recorded.
+    `same_model`: do not compare the models' names, since one model replays all recorded models.
     """
     note = exchange.attempt
     if note.mode and note.mode != call.mode:
@@ -108,7 +108,7 @@ def _difference_in_words(
     recorded, asked = (_without_joiners(words) for words in (_recorded_words(body, items), _asked_words(call.request, scrubber)))
     native = mode == "native_tools"
     if native and not asked.system and (call.strict_json_instructions or call.output_schema is not None):
-        recorded.system.clear()  # the library's words
+        recorded.system.clear()  # the library wrote it
     found = (_native if native else _prompted)(recorded, asked, users)
     return found or _attachments(recorded, asked) or (_tools(body, call) if native else None)
 
@@ -131,22 +131,22 @@ def _native(recorded: _Words, asked: _Words, users: int | None) -> str | None:
         if was != now and not (what == "the system prompt" and was and now and was.startswith(now)):
             return _differs(what, was, now)
     for number, (was, now) in enumerate(_paired(_by_call(recorded.results), _by_call(asked.results)), 1):
-        told = was is not None and now is not None and not (_is_error(was) or _is_error(now))
-        if told and was != now:
+        comparable = was is not None and now is not None and not (_is_error(was) or _is_error(now))
+        if comparable and was != now:
             return _differs(f"result {number} of the tools", was, now)
     return None
 
 
 def _prompted(recorded: _Words, asked: _Words, users: int | None) -> str | None:
-    """In the modes that are taught by the prompt, texts are joined with others: each must stand somewhere in them."""
-    said, system = _joined(recorded.users), _joined(recorded.system)
+    """Prompted modes join texts with others, so each text must occur somewhere in the joined text."""
+    users_text, system = _joined(recorded.users), _joined(recorded.system)
     if asked.system and _joined(asked.system) not in system:
         return _differs("the system prompt", system, _joined(asked.system))
     position = 0
     for number, text in enumerate(asked.users[:users], 1):
-        position = said.find(text, position)
+        position = users_text.find(text, position)
         if position < 0:
-            return _differs(f"message {number} of the user", said, text)
+            return _differs(f"message {number} of the user", users_text, text)
     return None
 
 
@@ -155,13 +155,13 @@ def _by_call(numbered: Sequence[tuple[int, T]]) -> list[T]:
 
 
 def _paired(was: Sequence[str | None], now: Sequence[str | None], first: int | None = None) -> Iterator[_Pair]:
-    """One beside the other, the `first` of them (None: all); what is missing on either side is `""`."""
+    """Pairs of the two lists, only the `first` ones (None: all). A missing item is `""`."""
     pairs = zip_longest(was, now, fillvalue="")
     return pairs if first is None else islice(pairs, first)
 
 
 def _tools(body: dict[str, Any], call: ModelCall) -> str | None:
-    holders = (body, object_in(body.get("toolConfig")))  # Bedrock's are there
+    holders = (body, object_in(body.get("toolConfig")))  # Bedrock puts tools there
     keys = ("tools", "functions")
     offered = next((found for holder in holders for key in keys if is_list(found := holder.get(key))), list[Any]())
     was = {_name(tool) for tool in function_tools(offered)} - {FINAL_RESULT, ""}
@@ -180,7 +180,7 @@ def _name(tool: object) -> str:
 
 
 def _plain_name(name: str) -> str:
-    """Wires take fewer characters than we do."""
+    """The name with `_` for every character that some wires do not accept."""
     return _NOT_IN_NAMES.sub("_", name)
 
 
@@ -205,7 +205,7 @@ def _is_error(text: str) -> bool:
     return text.lower().startswith("error")
 
 
-# --- what a request of ours says --------------------------------------------------------------------------------------
+# --- the content of a request of ours ---------------------------------------------------------------------------------
 
 
 def _asked_words(request: Request, scrubber: Scrubber | None) -> _Words:
@@ -226,15 +226,15 @@ def _asked_words(request: Request, scrubber: Scrubber | None) -> _Words:
         for block in message.content:
             number = None
             if isinstance(block, ToolResultBlock):
-                said = f"Error: {block.text}" if block.is_error else block.text
-                number = words.add_result(_spaced(clean(said)), block.tool_use_id)
+                result = f"Error: {block.text}" if block.is_error else block.text
+                number = words.add_result(_spaced(clean(result)), block.tool_use_id)
             if message.role != "assistant":
                 words.add_attachments(map(clean, _image_urls([block])), number)
     return words
 
 
 def _without_joiners(words: _Words) -> _Words:
-    """Joiners that break special tokens are the library's: a recording may be older, or of another provider."""
+    """Remove the joiners that the library adds: older recordings and those of other providers have none."""
     for texts in (words.system, words.users):
         texts[:] = [text.replace(JOINER, "") for text in texts]
     words.results[:] = [(number, text and text.replace(JOINER, "")) for number, text in words.results]
@@ -250,12 +250,12 @@ def _image_urls(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _digest(payload: str) -> str:
-    """The same for the same data, as a `data:` URL or bare, and for nothing else."""
+    """A digest of the data, the same for a `data:` URL and for bare data."""
     data = _DATA_URL.sub("", payload, count=1) if payload.startswith("data:") else payload
     return f"sha256 {sha256(data.rstrip('=').encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGEST_LENGTH]}"
 
 
-# --- what a recorded request says -------------------------------------------------------------------------------------
+# --- the content of a recorded request --------------------------------------------------------------------------------
 
 
 def _recorded_words(body: dict[str, Any], items: object) -> _Words:
@@ -285,19 +285,19 @@ def _add_item(words: _Words, item: dict[str, Any]) -> None:
             _add_user(words, text)
         for call in objects_in(item.get("tool_calls")):
             words.add_call(_name(call), call.get("id"))
-    for part in [*objects_in(content), {"data": item.get("images")}]:  # Ollama's stand beside the text
+    for part in [*objects_in(content), {"data": item.get("images")}]:  # Ollama puts images beside the text
         place = _add_part(words, part) if number is None else number
         if role not in ("assistant", "model"):
             words.add_attachments(_payloads(part), place)
 
 
 def _add_user(words: _Words, text: str) -> None:
-    if text and not text.startswith(IMAGE_NOTE):  # the library's words, where a wire takes no images in results
+    if text and not text.startswith(IMAGE_NOTE):  # the library's note, if a wire takes no images in results
         words.users.append(_spaced(text))
 
 
 def _add_part(words: _Words, part: dict[str, Any]) -> int | None:
-    """A call or a result among the parts of a message. Gives the number of the call that a result answers."""
+    """Add a call or a result among the parts of a message. Returns the number of the call that a result answers."""
     for kind in _CALL_KINDS:
         if part.get("type") == kind or is_object(part.get(kind)):
             call = object_in(part.get(kind, part))
@@ -315,7 +315,7 @@ def _call_id(result: dict[str, Any]) -> object:
 
 
 def _payloads(part: dict[str, Any]) -> Iterator[str]:
-    """The data of the images and files in a part, or where they are."""
+    """The data or addresses of the images and files in a part."""
     if isinstance(part.get("text"), str) or any(part.get("type") == kind or kind in part for kind in _CALL_KINDS):
         return
     for kind in _RESULT_KINDS:
@@ -333,14 +333,14 @@ def _payloads(part: dict[str, Any]) -> Iterator[str]:
 
 
 def _result_text(content: object) -> str | None:
-    """The text of a result; None where it is none, or holds data (Bedrock's `json`, a document of fields)."""
+    """The text of a result; None if there is none, or if it has data (Bedrock's `json`, a document of fields)."""
     parts = objects_in(content)
     is_data = content is None or any("json" in part or not isinstance(_document(part) or "", str) for part in parts)
     return None if is_data else _spaced(_text_of(content))
 
 
 def _document(part: dict[str, Any]) -> object:
-    """What stands in a result of Cohere's own form, which is no file: a text, or an object of fields."""
+    """The content of a result in Cohere's form, which is not a file: a text, or an object of fields."""
     return object_in(part.get("document")).get("data")
 
 

@@ -1,4 +1,4 @@
-"""`ReplayAdapter`: a recorded run answers again, exchange by exchange, bit for bit at the level it was recorded."""
+"""`ReplayAdapter`: replays a recorded run, exchange by exchange, bit for bit at the level of the recording."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from llmcore.types.input.argument_errors import in_words
 __all__ = ["ReplayAdapter"]
 
 _ENDED: dict[str, Any] = {"llmcore": {"ended": True}}
-"""What an adapter says of a stream that came to its own end."""
+"""What an adapter sends after a stream that was not cut off."""
 _RUNS = "litellm"
-"""The level of what llmcore records: each line is a run."""
+"""The level of llmcore's own recordings: each line is a run."""
 
 
 @in_words(only=("__init__",))
 class ReplayAdapter:
     """Answers the n-th request with the n-th exchange of a transcript.
 
-    `transcript`: a `Transcript`, its dict, or the path of a file whose first run is meant (`run` = the id of another, or of
-    one of its exchanges). Exchanges that a cassette or the proxy recorded one by one are one run where they continue each
-    other (`llmcore.transcripts.joined`). A recorded error is raised as the error it means; usage, id and model are those
-    recorded. `requests` holds what was asked; `finished` tells whether all exchanges were used.
+    `transcript`: a `Transcript`, its dict, or the path of a file. Of a file, the first run is replayed, or the one that
+    `run` names by its id or an exchange's. If exchanges recorded one by one (cassette, proxy) continue each other, they
+    are one run (`llmcore.transcripts.joined`). A recorded error is raised as its llmcore error. Usage, id and model come
+    from the recording. `requests` holds the requests; `finished` is True if all exchanges were used.
 
-    Where an exchange holds its request, a request that says something else is a `ConfigError` that names the first
-    difference (`llmcore.testing.matching` says what is compared); `match="none"` answers it all the same. More requests
-    than exchanges are a `ConfigError` that says why there was another.
+    If an exchange has a request and yours differs, a `ConfigError` names the first difference
+    (`llmcore.testing.matching` says what is compared); with `match="none"` it is answered anyway. A request after the
+    last exchange raises a `ConfigError` that says why it was made.
     """
 
     provider_id = "replay"
@@ -57,7 +57,7 @@ class ReplayAdapter:
         match: Literal["messages", "none"] = "messages",
     ) -> None:
         if match not in ("messages", "none"):  # pyright: ignore[reportUnnecessaryContains]  # callers without a type checker
-            raise ConfigError(f"match is 'messages' or 'none', not {match!r}")
+            raise ConfigError(f"match must be 'messages' or 'none', not {match!r}")
         self._match = match
         self._users = 0
         self.transcript = _transcript(transcript, run)
@@ -108,14 +108,14 @@ class ReplayAdapter:
             raise error
         id_, model = identity_in(raw)
         usage = usage_of_body(raw)
-        told = {"id": id_, "model": model, "usage": usage.model_dump() if usage else None, "ended": not isinstance(raw, list)}
-        yield {"llmcore": {key: value for key, value in told.items() if value}}
+        note = {"id": id_, "model": model, "usage": usage.model_dump() if usage else None, "ended": not isinstance(raw, list)}
+        yield {"llmcore": {key: value for key, value in note.items() if value}}
 
     def _next(self, call: ModelCall) -> Exchange:
         exchanges, number = self.transcript.exchanges, len(self.calls) + 1
         if number > len(exchanges):
-            held = f"{len(exchanges)} {'exchange' if len(exchanges) == 1 else 'exchanges'}"
-            words = f"the transcript {self.transcript.label} holds {held} and this is request {number}, {why(call)}"
+            count = f"{len(exchanges)} {'exchange' if len(exchanges) == 1 else 'exchanges'}"
+            words = f"the transcript {self.transcript.label} holds {count} and this is request {number}, {why(call)}"
             raise mark_test_failure(ConfigError(words))
         self.calls.append(call)
         exchange = exchanges[number - 1]
@@ -132,7 +132,7 @@ class ReplayAdapter:
         if found is not None:
             words = (
                 f"the transcript {self.transcript.label} was recorded for another request than request {number}, {why(call)}: "
-                f"{found}. Record it anew, or give match='none' to replay it all the same"
+                f"{found}. Record it again, or give match='none' to replay it anyway"
             )
             raise mark_test_failure(ConfigError(words))
 
@@ -141,12 +141,12 @@ class ReplayAdapter:
 
 
 def _frozen(raw: object) -> object:
-    """A stream's events as the tuple that says so; a body as it is."""
+    """A stream's events as a tuple, which marks a stream; a body unchanged."""
     return tuple(cast("list[object]", raw)) if isinstance(raw, list) else raw
 
 
 def _raw(exchange: Exchange) -> Any:
-    """The reply as it was recorded: a body, text, or the list of a stream's events. Raises a recorded error."""
+    """The recorded reply: a body, text, or the list of a stream's events. Raises a recorded error."""
     if exchange.kind == "error":
         body = failed_generation_body(exchange.error)
         if body is None:
@@ -160,13 +160,13 @@ def _raw(exchange: Exchange) -> Any:
         text = exchange.sse or "" if exchange.kind == "sse" else str(exchange.response)
         return [*_events(text), *_quoted(exchange)]
     if exchange.response is None:
-        raise RemoteServerError("the body that was recorded is null, which is no reply")
+        raise RemoteServerError("the recorded body is null, which is not a reply")
     raise_if_no_reply(exchange.response)
     return exchange.response
 
 
 def _events(text: str) -> list[Any]:
-    """The events of a recorded stream as they are read on the wire: up to the first that is an error, or that nobody can read."""
+    """The events of a recorded stream, read as on the wire: up to the first one that is an error or unreadable."""
     stream = EventStream(DEFAULT_LIMITS, binary=False, known=True)
     read: list[Any] = [*stream.feed(text.encode("utf-8", "surrogatepass")).events, *stream.finish().events]
     if stream.error is not None:
@@ -179,27 +179,27 @@ def _events(text: str) -> list[Any]:
 
 
 def _readable(chunk: Any) -> Any:
-    """A recorded chunk, which is text or an object; what else it is tells of an error, or cannot be read."""
+    """A recorded chunk, if it is text or an object. Else the error that it contains, or an error that it is unreadable."""
     if isinstance(chunk, str | dict):
         return cast("Any", chunk)
-    told = next((told for item in objects_in(chunk) if (told := error_in(item))), None)
-    return told or RemoteServerError("an event of the stream cannot be read (it is no JSON object)")
+    error = next((error for item in objects_in(chunk) if (error := error_in(item))), None)
+    return error or RemoteServerError("an event of the stream cannot be read (it is no JSON object)")
 
 
 def _quoted(exchange: Exchange) -> list[dict[str, Any]]:
-    """What the error that ended a stream quotes of the model's words, as the event that says so."""
+    """The model's text that the error at the end of a stream quotes, as an event."""
     body = failed_generation_body(exchange.error) if exchange.error is not None else None
     return [] if body is None else [body]
 
 
 def _ending(exchange: Exchange) -> LLMCoreError | None:
-    """The error that a recorded stream ended in, unless it is a reply in all but name."""
+    """The error that ended a recorded stream, unless it quotes the model's reply."""
     return None if exchange.error is None or exchange.kind == "error" or _quoted(exchange) else recorded_error(exchange.error)
 
 
 def _runs_in(path: Path, run: str | None) -> list[Transcript]:
-    """The runs of a file, those that were recorded exchange by exchange joined. What cannot be read counts where it stands before
-    the run that is meant."""
+    """The runs of a file; runs recorded exchange by exchange are joined. An unreadable line raises only if it is before the
+    wanted run."""
     read: list[Transcript] = []
     try:
         for found in read_transcripts(path):
@@ -210,7 +210,7 @@ def _runs_in(path: Path, run: str | None) -> list[Transcript]:
         if not read or (run is not None and run not in [found.id for found in read]):
             raise
     lines = [found.id for found in read]
-    if run in lines and read[lines.index(run)].level == _RUNS:  # it is a run already, also where it goes on with an earlier one
+    if run in lines and read[lines.index(run)].level == _RUNS:  # a whole run: do not join it with an earlier one
         read = read[lines.index(run) :]
     return joined(read)
 

@@ -1,8 +1,8 @@
-"""What a test double answers, as a body and as a stream.
+"""The answers of a test double, as a body and as a stream.
 
-A scripted answer is a str (what the model wrote), a `Message` of the assistant, an `Envelope`, a provider's body
-(dict), a list of stream chunks (str, dict, or an exception that breaks the stream there), an exception (raised), a
-`Reply`, or a callable of the request, sync or async, that gives any of these.
+A scripted answer is a str (the model's text), a `Message` of the assistant, an `Envelope`, a provider's body (dict),
+a list of stream chunks (str, dict, or an exception that ends the stream there), an exception (raised), a `Reply`, or
+a callable that takes the request and returns any of these (sync or async).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ __all__ = [
 
 T = TypeVar("T")
 _SHOWN = 200
-"""Characters of a body that is no reply."""
+"""Characters that an error shows of a body."""
 
 Answer = (
     str
@@ -72,9 +72,9 @@ Answer = (
 
 
 def checked_reply(answer: object) -> Any:
-    """The answer as it is kept: a `Message` or an `Envelope` as a body that says the same. Raises `ConfigError` for
-    what is no answer, naming what is one."""
-    if isinstance(answer, str | dict):  # first: to ask whether it is a model takes ten times as long
+    """The answer, with a `Message` or an `Envelope` turned into an equal body. For anything else that is not an answer,
+    raises a `ConfigError` that lists the allowed types."""
+    if isinstance(answer, str | dict):  # first, since checking for a pydantic model takes ten times as long
         return cast("Any", answer)
     if isinstance(answer, Message):
         return _message_body(answer)
@@ -107,7 +107,7 @@ def _kind(value: Any) -> str:
 def _message_body(message: Message) -> dict[str, Any]:
     """Anthropic's body, which keeps texts, thinking and calls in their order."""
     if message.role != "assistant":
-        raise ConfigError(f"a model answers with a message of the role 'assistant', not {message.role!r}")
+        raise ConfigError(f"a model answers with a message with the role 'assistant', not {message.role!r}")
     calls = bool(message.tool_uses)
     return {
         "type": "message",
@@ -133,12 +133,12 @@ def _anthropic_part(block: object) -> dict[str, Any]:
             return dict(block.data)
         case _:
             raise ConfigError(
-                f"a model's message holds text, tool_use and thinking blocks, no {_kind(block)}; give a body instead"
+                f"a model's message holds text, tool_use and thinking blocks, not {_kind(block)}; give a body instead"
             )
 
 
 def _envelope_body(envelope: Envelope) -> dict[str, Any]:
-    """An OpenAI chat body with the envelope's text, reasoning and calls; the calls are native ones."""
+    """An OpenAI chat body with the envelope's text, reasoning and calls. The calls become native calls."""
     calls = [
         (call.id, call.name, call.raw_arguments if call.arguments is None else as_json(call.arguments))
         for call in envelope.tool_calls
@@ -155,7 +155,7 @@ def _envelope_body(envelope: Envelope) -> dict[str, Any]:
 
 
 def tool_call_body(calls: Sequence[tuple[str, Any]], text: str | None, first_id: int) -> dict[str, Any]:
-    """An OpenAI chat body with these calls; arguments that are a str go out as they are, so that they may be broken."""
+    """An OpenAI chat body with these calls. Arguments that are a str are sent unchanged, so they may be broken JSON."""
     made = [
         {
             "id": f"call_fake_{first_id + number}",
@@ -182,12 +182,12 @@ _AS_THEY_ARE = frozenset({str, dict})
 
 
 async def heeding(awaitable: Awaitable[T]) -> T:
-    """Await what a test's own function gave. One that goes on when it is cancelled is left behind."""
+    """Await what a test's own function returned. If it keeps running after it is cancelled, stop waiting for it."""
     return await abandonment.await_foreign(awaitable, None, "a reply function")
 
 
 async def resolved(answer: Any, own: Callable[[], Request]) -> Any:
-    """The answer with callables asked (sync or async), until something plain is left; it is `checked_reply`. `own` gives each a
+    """Calls the answer while it is callable (sync or async), and returns the checked result. `own` makes each function's
     copy of the request."""
     asked: object = None
     while callable(answer) and not isinstance(answer, type):
@@ -202,8 +202,8 @@ async def resolved(answer: Any, own: Callable[[], Request]) -> Any:
 
 
 def raise_if_error(answer: Any) -> None:
-    """Raise what is an exception; a foreign one (of LiteLLM, of a client) as the `LLMCoreError` it means, and so a provider's
-    body that tells of an error. A failed assertion is nobody's reply: it stays what it is."""
+    """Raise an exception, or the error in a provider's body. Exceptions of LiteLLM or a client become an `LLMCoreError`.
+    A failed assertion stays unchanged, since it is the test's."""
     if isinstance(answer, str):
         return
     if isinstance(answer, type) and issubclass(answer, BaseException):
@@ -221,15 +221,15 @@ def raise_if_error(answer: Any) -> None:
 
 
 def _scripted(error: Exception) -> LLMCoreError:
-    """An exception of the test's own that stands for a failure of the model's: no client raises it, so no fault of ours is shown
-    by it. Asked again, the script would say the same."""
-    words = f"the fake model was told to fail by {type(error).__name__}: {error}"
+    """The error for a test's own exception, which stands for a failure of the model. It shows no bug of llmcore. The
+    script would fail again, so the error is lasting."""
+    words = f"the fake model was scripted to fail with {type(error).__name__}: {error}"
     return RemoteServerError(words, facts=RefusalFacts(kind="lasting"))
 
 
 def raise_if_no_reply(answer: Any) -> None:
-    """Raise what is an exception, and for a provider's body what a run comes to whose server answers with it: the error that it
-    tells of, or that it is no whole reply."""
+    """Raise an answer that is an exception. For a provider's body, raise what a run would raise for it: the error in it,
+    or that it is not a whole reply."""
     if answer.__class__ is str or (answer.__class__ is dict and _is_plain_chat(answer)):
         return
     raise_if_error(answer)
@@ -247,7 +247,7 @@ _CHAT_OBJECT = "chat.completion"
 
 
 def _is_plain_chat(body: dict[str, Any]) -> bool:
-    """Is it a whole chat completion of one choice that came to its end, as nearly all bodies are? Then it tells of no error."""
+    """Is the body a finished chat completion with one choice, as nearly all are? Such a body contains no error."""
     choices = body.get("choices")
     if not is_list(choices) or len(choices) != 1 or body.get("object", _CHAT_OBJECT) != _CHAT_OBJECT or not body.keys() <= _CHAT:
         return False
@@ -261,15 +261,15 @@ def _is_plain_chat(body: dict[str, Any]) -> bool:
 
 
 def _is_message(body: dict[str, Any]) -> bool:
-    """A message of the assistant without the body around it, as no server sends it and tests do."""
-    is_said = isinstance(body.get("content"), str) or bool(objects_in(body.get("tool_calls")))
-    return (is_said or "role" in body) and body.get("role", "assistant") in ("assistant", "model")
+    """Is it an assistant's message without a body around it? Tests give such messages; servers do not."""
+    has_content = isinstance(body.get("content"), str) or bool(objects_in(body.get("tool_calls")))
+    return (has_content or "role" in body) and body.get("role", "assistant") in ("assistant", "model")
 
 
 def reply_of(answer: object, usage: Usage | None) -> Reply:
-    """A plain answer as a whole `Reply`. A list of chunks stays a tuple of chunks: the events of a stream, in order.
+    """A plain answer as a whole `Reply`. A list of chunks becomes a tuple: the events of a stream, in order.
 
-    `usage`: for an answer that does not tell its own.
+    `usage`: for an answer that does not give its own.
     """
     if answer.__class__ is str:
         return made(Reply, raw=answer, usage=usage or NO_USAGE)
@@ -297,13 +297,13 @@ def reply_of(answer: object, usage: Usage | None) -> Reply:
 def _no_answer(answer: object) -> ConfigError:
     return ConfigError(
         "a reply is a str, a Message of the assistant, an Envelope, a Reply, a provider's body (dict), a list of stream chunks, "
-        f"an exception, or a callable that gives one of these, not {_kind(answer)}"
+        f"an exception, or a callable that returns one of these, not {_kind(answer)}"
     )
 
 
 def chunks_of(answer: object, size: int | None) -> Iterator[Any]:
-    """A plain answer as a stream: text in pieces of `size` characters (None: whole), an OpenAI chat or Anthropic body as
-    its events with text and arguments cut likewise, any other body in one piece."""
+    """A plain answer as a stream. Text comes in pieces of `size` characters (None: whole). An OpenAI chat or Anthropic
+    body comes as its events, with text and arguments cut the same way. Any other body comes in one piece."""
     raw: object = answer.raw if isinstance(answer, Reply) else answer
     if isinstance(raw, str):
         yield from _cut(raw, size)
@@ -334,7 +334,7 @@ def _cut(text: str, size: int | None) -> Iterator[str]:
 
 
 def _is_openai_chat(body: Mapping[str, Any]) -> bool:
-    """A chat body with one choice, everything in it of the kind it should be; any other is not cut into chunks."""
+    """Is it a chat body with one choice and the expected types? Any other body is not cut into chunks."""
     choices = objects_in(body.get("choices"))
     message = object_in(choices[0].get("message")) if len(choices) == 1 else {}
     calls: Any = message.get("tool_calls") or []
@@ -375,7 +375,7 @@ _DELTAS = {"text": ("text_delta", "text"), "thinking": ("thinking_delta", "think
 
 
 def _is_anthropic(body: Mapping[str, Any]) -> bool:
-    """A message whose parts are all of the known kinds; any other is not cut into events."""
+    """Is it a message with only known kinds of parts? Any other message is not cut into events."""
     parts = body.get("content")
     return body.get("type") == "message" and is_list(parts) and all(map(_is_anthropic_part, map(object_in, parts)))
 
@@ -393,14 +393,14 @@ def _is_anthropic_part(part: dict[str, Any]) -> bool:
 def _anthropic_events(body: Mapping[str, Any], size: int | None) -> Iterator[dict[str, Any]]:
     ending = ("stop_reason", "stop_sequence")
     head = {key: value for key, value in body.items() if key not in ("content", "usage", *ending)}
-    told = {"usage": body["usage"]} if "usage" in body else {}
-    yield {"type": "message_start", "message": {**head, "content": [], **told}}
+    usage = {"usage": body["usage"]} if "usage" in body else {}
+    yield {"type": "message_start", "message": {**head, "content": [], **usage}}
     for index, part in enumerate(body["content"]):
         yield {"type": "content_block_start", "index": index, "content_block": _opening(part)}
         for delta in _anthropic_deltas(part, size):
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-    yield {"type": "message_delta", "delta": {key: body.get(key) for key in ending}, **told}
+    yield {"type": "message_delta", "delta": {key: body.get(key) for key in ending}, **usage}
     yield {"type": "message_stop"}
 
 

@@ -1,7 +1,7 @@
-"""What a recorded or scripted reply says of itself: tokens, id and model, on every wire, whole or as a stream's events.
+"""Reads tokens, id and model from a recorded or scripted reply of any wire, whole or as a stream's events.
 
-LiteLLM's and OpenAI's bodies, Responses, Anthropic, Gemini, Bedrock, Cohere and Ollama name these things differently;
-one table holds the names. Of a stream's events the last one that tells something counts.
+LiteLLM's and OpenAI's bodies, Responses, Anthropic, Gemini, Bedrock, Cohere and Ollama use different names for them;
+one table has the names. If several events of a stream give token counts, the last one counts.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["identity_in", "usage_of_body"]
 
 JsonObject = dict[str, Any]
 _HOLDERS = ("response", "message", "delta", "metadata", "llmcore")
-"""Where an event of a stream may hold what a whole body has at its top."""
+"""The keys of a stream's event under which the top-level fields of a whole body may be."""
 _USAGES = ("usage", "usageMetadata", "usage_metadata")
 _DETAILS = ("tokens", "billed_units")
-_HELD = frozenset({*_HOLDERS, *_USAGES, "eval_count"})
-"""A body without any of these tells nothing of tokens."""
+_USAGE_KEYS = frozenset({*_HOLDERS, *_USAGES, "eval_count"})
+"""A body without any of these has no token counts."""
 _NAMES: dict[str, tuple[str, ...]] = {
     "input_tokens": (
         "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_token_count", "prompt_eval_count",
@@ -43,36 +43,36 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "thoughts": ("thoughtsTokenCount", "thoughts_token_count"),
 }  # fmt: skip
 _WITHOUT_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-"""A wire that has these and no `prompt_tokens` does not count cached tokens as input; we do."""
+"""A wire with these and without `prompt_tokens` does not count cached tokens as input. llmcore does."""
 
 
 def usage_of_body(raw: object) -> Usage | None:
-    """The usage of a body, of a stream's events (a list or tuple), or None when nothing is told."""
-    if raw.__class__ is dict and _HELD.isdisjoint(cast("JsonObject", raw)):
+    """The usage in a body or in a stream's events (a list or tuple); None if there is none."""
+    if raw.__class__ is dict and _USAGE_KEYS.isdisjoint(cast("JsonObject", raw)):
         return None
     counts: dict[str, int] = {}
     cost: float | None = None
-    apart = False
-    for told in _token_counts(raw):
+    without_cached = False
+    for usage in _token_counts(raw):
         for field, names in _NAMES.items():
-            counts[field] = next(filter(None, (_count(told, name) for name in names)), 0) or counts.get(field, 0)
-        apart = apart or ("prompt_tokens" not in told and any(name in told for name in _WITHOUT_CACHED))
-        charged = told.get("cost")
+            counts[field] = next(filter(None, (_count(usage, name) for name in names)), 0) or counts.get(field, 0)
+        without_cached = without_cached or ("prompt_tokens" not in usage and any(name in usage for name in _WITHOUT_CACHED))
+        charged = usage.get("cost")
         cost = float(charged) if isinstance(charged, int | float) and charged > 0 else cost
     thoughts = counts.pop("thoughts", 0)
     if not any(counts.values()):
         return None
     counts["output_tokens"] += thoughts
     counts["reasoning_tokens"] = counts["reasoning_tokens"] or thoughts
-    if apart:
+    if without_cached:
         counts["input_tokens"] += counts["cache_read_tokens"] + counts["cache_write_tokens"]
     return Usage.model_validate({**counts, "cost": cost})
 
 
 def identity_in(raw: object) -> tuple[str, str]:
-    """The reply's id and the model that answered, `""` for what is not told."""
+    """The reply's id and the model that answered, `""` for a missing one."""
     id_ = model = ""
-    if raw.__class__ is dict and _TOLD_BY.isdisjoint(cast("JsonObject", raw)):
+    if raw.__class__ is dict and _IDENTITY_KEYS.isdisjoint(cast("JsonObject", raw)):
         return id_, model
     for holder in _holders(raw):
         id_, model = id_ or _first_text(holder, _IDS), model or _first_text(holder, _MODELS)
@@ -81,19 +81,19 @@ def identity_in(raw: object) -> tuple[str, str]:
 
 _IDS = ("id", "responseId", "response_id")
 _MODELS = ("model", "modelVersion", "model_version")
-_TOLD_BY = frozenset({*_HOLDERS, *_IDS, *_MODELS})
-"""A body without any of these tells neither."""
+_IDENTITY_KEYS = frozenset({*_HOLDERS, *_IDS, *_MODELS})
+"""A body without any of these has neither."""
 
 
 def _first_text(holder: JsonObject, names: tuple[str, ...]) -> str:
     for name in names:
-        if isinstance(told := holder.get(name), str):
-            return told
+        if isinstance(text := holder.get(name), str):
+            return text
     return ""
 
 
 def _token_counts(raw: object) -> Iterator[JsonObject]:
-    """Every object that counts tokens."""
+    """Every object with token counts."""
     for holder in _holders(raw):
         usages = [holder[name] for name in _USAGES if name in holder and is_object(holder[name])]
         for usage in usages or [holder] * ("eval_count" in holder):

@@ -1,8 +1,8 @@
-"""Recorded runs of models: reading them, replaying them through layers 2 and 3, and counting what came of it.
+"""Reads recorded runs of models, replays them through layers 2 and 3, and counts the results.
 
-`read_transcripts(...)` gives `Transcript`s out of JSON Lines, VCR cassettes, JSON and plain text; `Score` judges and
-counts them as `llmcore replay` shows it. The format: docs/transcripts.md. Nothing here calls a model or prints.
-`formats` reads, `scoring` judges; between them stand only the `model` and what may be wrong with a file (`errors`).
+`read_transcripts(...)` yields `Transcript`s from JSON Lines, VCR cassettes, JSON and plain text. `Score` judges and
+counts them for `llmcore replay`. The format: docs/transcripts.md. Nothing here calls a model or prints.
+`formats` reads and `scoring` judges. They share only `model` and `errors`.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ __all__ = ["OverLimit", "TranscriptError"]
 class TranscriptError(CallerError):
     """A file, or one line or interaction of it, cannot be read.
 
-    `path` is the file, `line` the line it is about, counted from 1 (None: the file as a whole), `message` what is
-    wrong. Shown as `path:line: message`, the form editors jump to.
+    `path` is the file, `line` its line, counted from 1 (None: the whole file), `message` what is wrong. It reads
+    `path:line: message`, a form that editors can open.
     """
 
     def __init__(self, path: Path | str, line: int | None, message: str) -> None:
@@ -25,4 +25,4 @@ class TranscriptError(CallerError):
 
 
 class OverLimit(CallerError):
-    """A recording, a line of it, or a body in it is over one of `FileLimits`, which the message names."""
+    """A recording, a line or a body in it exceeds one of `FileLimits`. The message names the limit."""

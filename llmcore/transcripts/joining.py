@@ -1,9 +1,9 @@
-"""Exchanges that continue each other as one run: each request holds the reply before it.
+"""Joins exchanges that continue each other into one run: each request contains the reply before it.
 
-Cassettes and the proxy record exchange by exchange. What belongs together is told by the requests alone, on every wire: the last
-thing that the assistant says in a request is a reply that was recorded, with the same calls or the same words. Where ids of calls
-tell nothing, what was said before must be the same, too. A request by `previous_response_id` names the reply. A request that
-failed and was made again belongs to the same run.
+Cassettes and the proxy record exchange by exchange. On every wire, the requests alone show which exchanges belong
+together. The last assistant turn in a request is a recorded reply, with the same calls or the same words. If the ids
+of calls do not decide, the history before it must be the same too. `previous_response_id` names the reply. A failed
+request and its repetition belong to the same run.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["joined"]
 JsonObject = dict[str, Any]
 _BODIES = ("body", "json", "parsed_body")
 _ITEMS = ("messages", "contents", "input")
-_SAID_BY_MODEL = frozenset({"function_call", "custom_tool_call", "reasoning"})
-"""Items of OpenAI's Responses that are the model's, though no role says so."""
+_MODEL_ITEMS = frozenset({"function_call", "custom_tool_call", "reasoning"})
+"""Items of OpenAI's Responses that the model wrote, although they have no role."""
 _NO_CONTENT = frozenset({"cache_control", "cachePoint", "id", "status"})
-"""Keys that say nothing of what was said: clients move, drop and add them."""
+"""Keys that are not part of the content: clients move, drop and add them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What the assistant said: its calls, or its words where it makes none. `ids`: of the calls, as far as it has them."""
+    """A turn of the assistant: its calls, or its words if it makes none. `ids`: those of the calls, if any."""
 
     key: str
     ids: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class _Turn:
 
 @dataclass(slots=True)
 class _Chain:
-    """One run so far. `items`: the whole history of its last request. `reply`: what the assistant said to that, None where the
+    """One run so far. `items`: the whole history of its last request. `reply`: the assistant's answer to it; None if the
     request failed."""
 
     runs: list[Transcript]
@@ -56,10 +56,10 @@ class _Chain:
 
 
 def joined(runs: Iterable[Transcript]) -> list[Transcript]:
-    """The runs, those of one exchange that continue each other as one, in the order in which they began. Its exchanges have the
-    reason `turn` (or `retry`, behind one that failed), and each has the `id` of its own run.
+    """The runs, in the order in which they began; runs of one exchange that continue each other become one. A joined
+    exchange has the reason `turn` (`retry` after a failed one), and the `id` of its original run.
 
-    A request that names the response before it (`previous_response_id`) holds the whole conversation then.
+    If a request names the response before it (`previous_response_id`), its input becomes the whole conversation.
     """
     chains: list[_Chain] = []
     open_by_key: dict[str, list[_Chain]] = {}
@@ -89,14 +89,14 @@ def _begun(run: Transcript) -> _Chain:
 
 
 def _keys(chain: _Chain) -> list[str]:
-    """Under what the request that continues the chain is looked for."""
+    """The keys by which the next exchange finds this chain."""
     if chain.reply is None:
         return [f"again {chain.request}"]
-    return [f"said {chain.reply.key}", *([f"id {chain.response_id}"] if chain.response_id else [])]
+    return [f"reply {chain.reply.key}", *([f"id {chain.response_id}"] if chain.response_id else [])]
 
 
 def _continued(made: _Chain, open_by_key: dict[str, list[_Chain]]) -> tuple[_Chain | None, AttemptReason]:
-    """The chain that this exchange continues, and why the request was made."""
+    """The chain that this exchange continues, and the reason of its request."""
 
     def found(key: str) -> list[_Chain]:
         return [chain for chain in reversed(open_by_key.get(key, ())) if key in _keys(chain)]
@@ -106,18 +106,18 @@ def _continued(made: _Chain, open_by_key: dict[str, list[_Chain]]) -> tuple[_Cha
         return next(iter(found(f"id {named}")), None), "turn"
     if again := found(f"again {made.request}"):
         return again[0], "retry"
-    said = _last_turn(made.history)
-    if said is None:
+    last = _last_turn(made.history)
+    if last is None:
         return None, "turn"
-    candidates = found(f"said {said.key}")
+    candidates = found(f"reply {last.key}")
     begins = [chain for chain in candidates if made.items[: len(chain.items)] == chain.items and chain.items]
-    by_ids = [chain for chain in candidates if said.ids and chain.reply is not None and chain.reply.ids == said.ids]
+    by_ids = [chain for chain in candidates if last.ids and chain.reply is not None and chain.reply.ids == last.ids]
     both = [chain for chain in begins if any(chain is one for one in by_ids)]
     return next(iter(both or begins or by_ids), None), "turn"
 
 
 def _longer(before: _Chain, made: _Chain, reason: AttemptReason) -> _Chain:
-    """The chain with the exchange at its end."""
+    """The chain, with the exchange added at its end."""
     exchange = made.exchanges[0]
     body = _body(exchange)
     if body.get("previous_response_id") and reason == "turn":
@@ -143,7 +143,7 @@ def _run(chain: _Chain) -> Transcript:
     return first.model_copy(update={"exchanges": exchanges, "expect": last.expect})
 
 
-# --- what a request holds ---------------------------------------------------------------------------------------------
+# --- the content of a request -----------------------------------------------------------------------------------------
 
 
 def _body(exchange: Exchange) -> JsonObject:
@@ -163,7 +163,7 @@ def _plain(item: Any) -> str:
 
 
 def _parts_of(value: Any) -> Any:
-    """What it says, whatever a client notes beside it; a text alone as the one part that it is."""
+    """The content without the notes of clients. A part with only a text becomes that text."""
     if is_object(value):
         kept = {key: _parts_of(item) for key, item in value.items() if key not in _NO_CONTENT and item is not None}
         text = kept.get("text")
@@ -175,22 +175,22 @@ def _parts_of(value: Any) -> Any:
 
 
 def _last_turn(items: Sequence[Any]) -> _Turn | None:
-    """What the assistant said last."""
-    said: list[JsonObject] = []
+    """The last turn of the assistant."""
+    written: list[JsonObject] = []
     for item in reversed(items):
-        told = object_in(item)
-        if told.get("role") in ("assistant", "model") or told.get("type") in _SAID_BY_MODEL:
-            said.insert(0, told)
-        elif said:
+        data = object_in(item)
+        if data.get("role") in ("assistant", "model") or data.get("type") in _MODEL_ITEMS:
+            written.insert(0, data)
+        elif written:
             break
-    return _turn([_envelope(one) for one in said]) if said else None
+    return _turn([_envelope(one) for one in written]) if written else None
 
 
 def _envelope(item: JsonObject) -> Envelope:
-    """An item of a history as the reply that it was."""
+    """The envelope of a reply that is an item of a history."""
     if "parts" in item:
         return normalize({"candidates": [{"content": item}]})
-    if item.get("type") in _SAID_BY_MODEL or "type" in item:
+    if item.get("type") in _MODEL_ITEMS or "type" in item:
         return normalize({"object": "response", "output": [item]})
     if any("toolUse" in part for part in objects_in(item.get("content"))):
         return normalize({"output": {"message": item}})
@@ -206,12 +206,12 @@ def _turn(envelopes: Sequence[Envelope]) -> _Turn:
 
 
 def _responses(exchange: Exchange) -> tuple[str, list[Any]]:
-    """Of a reply on OpenAI's Responses its id and its output; of any other nothing."""
+    """The id and output of a reply of OpenAI's Responses; both empty for any other reply."""
     if exchange.kind == "response" and is_object(exchange.response):
         bodies = [exchange.response]
     elif exchange.kind in ("chunks", "sse") or (exchange.stream and isinstance(exchange.response, str)):
         events = exchange.chunks if exchange.kind == "chunks" else split_events(exchange.sse or str(exchange.response or ""))[0]
-        bodies = [held for event in objects_in(events) if is_object(held := event.get("response"))]
+        bodies = [body for event in objects_in(events) if is_object(body := event.get("response"))]
     else:
         bodies = []
     for body in reversed(bodies):

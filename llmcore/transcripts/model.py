@@ -1,9 +1,8 @@
-"""The transcript format: one run of a model, as recorded, and what was expected of it.
+"""The transcript format: one recorded run of a model, and the expected results.
 
-One JSON object a run, one line a run; docs/transcripts.md tells it to users. Rules: keys that are not ours are kept
-(`model_extra`), so that a file can be read, changed and written again; a *flat* line, with the reply at its top,
-becomes a run of one exchange; a body that is null, empty or garbage is a reply like any other. Nothing here reads
-files.
+Each run is one JSON object on one line; docs/transcripts.md describes it. Rules: unknown keys are kept
+(`model_extra`), so you can read, change and write a file. A *flat* line has the reply at its top level and becomes a
+run of one exchange. A body that is null, empty or garbage counts as a reply. Nothing here reads files.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from llmcore.types.requests import TextCalls
 __all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
 
 REPLY_KEYS = ("response", "chunks", "sse", "text", "error")
-"""Where an exchange may hold its reply: in one of them. An `error` may stand behind a stream that it ended."""
+"""An exchange has its reply under one of these keys. A stream that ended in an error may have `error` too."""
 _STREAM_KEYS = ("chunks", "sse")
 
 _FLAT_EXCHANGE_KEYS = (*REPLY_KEYS, "request", "stream", "finish_reason", "reasoning_open")
 
 _BOUNDED: Any = Field(max_length=RECORDING_LIMITS.exchanges, fail_fast=True)
-"""For lists: a million items, or a million errors about them, would fill the memory."""
+"""Bounds lists, since a million items or errors about them would fill the memory."""
 
 
 class _Kept(BaseModel):
@@ -35,50 +34,50 @@ class _Kept(BaseModel):
 
 
 class ExpectedCall(_Kept):
-    """A call as it should come out. `arguments` None: the call is expected, its arguments are not readable."""
+    """An expected call. `arguments` None: the arguments are expected to be unreadable."""
 
     name: str
     arguments: dict[str, Any] | None
 
 
 class Expectation(_Kept):
-    """What a reply should give; what is left out, or null, is not judged. `calls: []` = nothing may be called."""
+    """What a reply should contain. A field left out, or null, is not judged. `calls: []` = no call is allowed."""
 
     calls: Annotated[list[ExpectedCall], _BOUNDED] | None = None
     content: str | None = None
     value: Any = None
-    """The typed output. Null is a value, so only leaving it out means that it is not judged."""
+    """The typed output. Null is a value, so leave it out if it should not be judged."""
 
     @property
     def judges_value(self) -> bool:
         return "value" in self.model_fields_set
 
     def over(self, other: Expectation | None) -> Expectation:
-        """This expectation, and where it says nothing, the other's."""
+        """This expectation, with the other's values for the fields it leaves out."""
         if other is None:
             return self
-        said = {key: value for key, value in self if key in self.model_fields_set and (value is not None or key == "value")}
-        return other.model_copy(update=said)
+        given = {key: value for key, value in self if key in self.model_fields_set and (value is not None or key == "value")}
+        return other.model_copy(update=given)
 
 
 class AttemptNote(_Kept):
-    """Which request this was. `mode` is an output mode (`native_tools`, ...), empty when not told."""
+    """Which request this was. `mode` is an output mode (`native_tools`, ...), empty if unknown."""
 
     model: str = ""
     mode: str = ""
     reason: AttemptReason = "first"
     text_calls: TextCalls = "standard"
-    """Which calls in text counted for the run."""
+    """Which calls in text the run accepted."""
     own_dialects: frozenset[str] | None = None
-    """What the run took for the model's own dialects; None where it knew nothing of the endpoint."""
+    """What the run assumed as the model's own dialects; None if it knew nothing about the endpoint."""
 
 
 class Exchange(_Kept):
     """One request and its one reply.
 
     The reply is one of: `response` (a body; a str with `stream` true is the raw SSE or NDJSON text), `chunks` (a
-    stream's parsed events), `sse` (a stream's raw text), `text` (what the model wrote, without a provider's body),
-    `error` (the request failed; beside `chunks` or `sse`: what the stream ended in).
+    stream's parsed events), `sse` (a stream's raw text), `text` (the model's text, without a provider's body), `error`
+    (the request failed; with `chunks` or `sse`: the error that ended the stream).
     """
 
     attempt: AttemptNote = Field(default_factory=AttemptNote)
@@ -90,9 +89,9 @@ class Exchange(_Kept):
     error: Any = None
     stream: bool = False
     finish_reason: str | None = None
-    """Why the model stopped, for replies that do not say it themselves (`text`)."""
+    """Why the model stopped, for replies that do not contain the reason (`text`)."""
     reasoning_open: bool = False
-    """The prompt had opened the reasoning, so the text starts inside it."""
+    """The prompt opened the reasoning, so the text starts inside it."""
     expect: Expectation | None = None
 
     @model_validator(mode="after")
@@ -101,22 +100,22 @@ class Exchange(_Kept):
             raise ValueError(f"holds no reply: expected one of {', '.join(REPLY_KEYS)}")
         given = [key for key in REPLY_KEYS if getattr(self, key) is not None]
         if len(given) > 1 and not (len(given) == 2 and given[0] in _STREAM_KEYS and given[1] == "error"):
-            raise ValueError(f"holds several replies: {', '.join(given)}; leave one")
+            raise ValueError(f"holds several replies: {', '.join(given)}; keep one")
         return self
 
     @property
     def kind(self) -> str:
-        """Which of `REPLY_KEYS` holds the reply: of a stream that ended in an error, where its events are."""
+        """Which of `REPLY_KEYS` has the reply. For a stream that ended in an error, the key of its events."""
         given = [key for key in REPLY_KEYS if key in self.model_fields_set]
         return next((key for key in given if getattr(self, key) is not None), given[0])
 
 
 class Transcript(_Kept):
-    """One run: its exchanges in the order in which they were made, and what its last one should give.
+    """One run: its exchanges in order, and what the last one should contain.
 
-    `provenance` says where the replies are from (`llmcore.transcripts.scoring.families.is_real_provider`), `level` at which
-    level they were recorded (`wire`: bytes, `litellm`: dicts). `tools` None = not told which were offered.
-    `output_schema` types `expect.value`.
+    `provenance`: where the replies come from (`llmcore.transcripts.scoring.families.is_real_provider`). `level`: the level
+    of the recording (`wire`: bytes, `litellm`: dicts). `tools` None = the offered tools are unknown. `output_schema`: the
+    type of `expect.value`.
     """
 
     id: str = ""
@@ -150,12 +149,12 @@ class Transcript(_Kept):
 
     @property
     def line(self) -> int | None:
-        """Where in the file it begins, counted from 1."""
+        """The line of the file at which it begins, counted from 1."""
         return self._line
 
     @property
     def flat(self) -> bool:
-        """A single reply that is known without the requests around it: it cannot tell retries from first attempts."""
+        """Is it a single reply without the requests around it? Such a reply does not show whether it was a retry."""
         return self._flat
 
     @property
@@ -164,12 +163,12 @@ class Transcript(_Kept):
         return self.id or (f"{self._path}:{self._line}" if self._line else str(self._path or "-"))
 
     def placed(self, path: Path, line: int | None, *, flat: bool) -> Transcript:
-        """Note where it was read from; for readers. Returns self."""
+        """Set the place it was read from. Used by readers. Returns self."""
         self._path, self._line, self._flat = path, line, flat
         return self
 
     def expectation(self, index: int) -> Expectation | None:
-        """What the exchange at `index` should give: its own `expect`, and for the last one the run's as well."""
+        """What the exchange at `index` should contain: its own `expect`, plus the run's for the last exchange."""
         own = self.exchanges[index].expect
         if index != len(self.exchanges) - 1 or self.expect is None:
             return own
@@ -180,7 +179,7 @@ _FORMAT, _VERSION = "llmcore.transcript", 1
 
 
 def _check_version(data: dict[str, Any]) -> None:
-    """Another version may say other things with the same keys. One that is left out is this one."""
+    """Refuse another version, in which keys may mean something else. A missing version is this one."""
     ours = data.get("version") is not None and ("exchanges" in data or data.get("format") == _FORMAT)
     version = data.get("version")
     if ours and (type(version) is not int or version != _VERSION):
@@ -200,7 +199,7 @@ def _from_flat(data: dict[str, Any]) -> dict[str, Any]:
     if "exchanges" in data:
         beside = [key for key in REPLY_KEYS if data.get(key) is not None]
         if beside:
-            raise ValueError(f"holds `exchanges` and, beside them, a reply: {', '.join(beside)}; leave one")
+            raise ValueError(f"holds both `exchanges` and a reply ({', '.join(beside)}); keep one")
         return data
     exchange = {key: data[key] for key in _FLAT_EXCHANGE_KEYS if key in data}
     if not any(key in exchange for key in REPLY_KEYS):

@@ -50,7 +50,7 @@ def bare_arguments(
             return None
         if types in _PLAIN and not written.startswith(('"', "'")):
             arguments[key] = written
-            repairs.append(Repair(kind="bare_text", path=key, before=written, safety="coerced"))
+            repairs.append(Repair(kind="bare_text", path=key, before=written, after=arguments[key], safety="coerced"))
             continue
         try:
             value, over = _Values(text, stop, delimiter, limits.depth).read(begin, "}", 0)
@@ -62,7 +62,7 @@ def bare_arguments(
             value, found = typed_by(value, types, path=key, limits=limits)
             repairs += found
         arguments[key] = value
-        repairs.append(Repair(kind="bare_text", path=key, before=written, safety="coerced"))
+        repairs.append(Repair(kind="bare_text", path=key, before=written, after=arguments[key], safety="coerced"))
     return arguments, repairs
 
 

@@ -13,7 +13,7 @@ from llmcore.normalizer.core.names import name_start, peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, as_json
 from llmcore.normalizer.scanning.source import Steps, match_within, name_then, search, skip_space, starts
-from llmcore.normalizer.scanning.words import COLONS, NAMING
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, COLONS, NAMING
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
@@ -30,7 +30,9 @@ _FUNCTION_HEAD = lazy_regex(
 _FUNCTION_MAYBE = lazy_regex(r"[\s\"']*+[^\s<>={}(\"']{0,256}+[\s\"']*+(?:>|=|\(|>\s*+(?:\(|\[[^\s\[\]{}<>]{0,64}+\]?))?\s*+\Z")
 _SOLAR_FIELD = lazy_regex(r"<\|tool_call:(name|args|end|begin)\|>")
 _LAGUNA_HEAD = lazy_regex(r"\s*([^\s<>{}]{1,256})\s*(?=\{)")
-_NAMED_OBJECT = lazy_regex(rf"""\{{\s*["'](?:{"|".join(NAMING)})["']\s*:\s*["']([^"']{{1,256}})["']""")
+_NAMED_OBJECT = lazy_regex(
+    rf"""\{{\s*["'](?:{"|".join(NAMING)})["']\s*:\s*["']([^"']{{1,256}})["']\s*,\s*["'](?:{"|".join(ARGUMENT_KEYS)})["']"""
+)
 _COLON = "".join(COLONS)
 _FLOWER_HEAD = lazy_regex(rf"\s*+[{_COLON}]?\s*+([^\s✿{_COLON}{{}}]{{1,256}})\s*+✿ARGS✿[ \t]*+[{_COLON}]?\s*+(?=([{{✿])?)")
 _FLOWER_MAYBE = lazy_regex(rf"\s*+[{_COLON}]?\s*+[^\s✿{_COLON}{{}}]{{0,256}}+\s*+(?:✿(?:A(?:R(?:GS?)?)?)?)?\Z")

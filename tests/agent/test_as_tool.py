@@ -110,7 +110,7 @@ async def test_the_asking_runs_budget_ends_both(budget: Budget) -> None:
     assert len(boss.messages) == 3  # a tool was begun
 
 
-async def test_its_own_budget_is_kept_too() -> None:
+async def test_its_own_budget_applies_too() -> None:
     result = await Agent(asking("librarian"), tools=[librarian("never", budget=Budget(requests=1))]).run("Go")
     assert "the budget of 1 requests is spent" in result.tool_results[0].content
 

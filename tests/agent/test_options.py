@@ -112,7 +112,7 @@ def test_what_no_chat_could_go_by_is_reported_at_once(index: int, way: str) -> N
 @pytest.mark.parametrize(
     ("name", "value"), [(name, value) for name, value, _ in MISTAKES if name in ("system", "max_context_tokens")]
 )
-def test_so_it_is_for_an_orchestrator(name: str, value: Any) -> None:
+def test_a_wrong_option_of_an_orchestrator_is_reported_at_once(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=name):
         cast("Any", Orchestrator)(FakeModel("x"), **{name: value})
 

@@ -159,7 +159,7 @@ def test_answers_settle_what_was_started() -> None:
         assert sorted(agent.done) == sorted(done)  # they run beside each other
 
 
-def test_a_chat_that_failed_behind_a_tool_is_gone_on_with() -> None:
+def test_a_chat_that_failed_after_a_tool_continues() -> None:
     fake = FakeModel().tool_call("pay", {"to": "Ann"}).error(RateLimited("no", retry_after=0.0)).text("Ann is paid.")
     agent = Cashier(fake, strategies=[])
     with pytest.raises(RateLimited):

@@ -68,14 +68,14 @@ def test_a_file(invoke: Invoke, tmp_path: Path) -> None:
     )
 
 
-def test_the_form_can_be_told(invoke: Invoke) -> None:
+def test_the_form_can_be_given(invoke: Invoke) -> None:
     body = json.dumps(chat())
     assert json.loads(invoke("normalize", "--as", "text", stdin=body).stdout)["content"] == body
     assert canonical(invoke("normalize", "--as", "json", stdin=body).stdout) == [CALL]
     assert canonical(invoke("normalize", "--as", "events", stdin=STREAM).stdout) == [CALL]
 
 
-def test_how_the_reply_is_read_can_be_told(invoke: Invoke) -> None:
+def test_options_say_how_the_reply_is_read(invoke: Invoke) -> None:
     assert canonical(invoke("normalize", "--dialect", "react", stdin=HERMES).stdout) == []
     assert canonical(invoke("normalize", "--text-calls", "off", stdin=HERMES).stdout) == []
     assert canonical(invoke("normalize", "--reasoning-open", stdin=f"{HERMES}</think>Hello").stdout) == []
@@ -186,7 +186,7 @@ def test_explain_shows_near_misses_with_reason_and_excerpt(invoke: Invoke, tools
 
 
 def test_explain_without_tools_says_so(invoke: Invoke) -> None:
-    assert "not told which there are" in invoke("normalize", "--explain", stdin=HERMES).stdout
+    assert "unknown: no tools were given" in invoke("normalize", "--explain", stdin=HERMES).stdout
 
 
 # --- the caller's mistakes --------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_explain_without_tools_says_so(invoke: Invoke) -> None:
         (["--tools", "no_such_module:tools"], "cannot import 'no_such_module'"),
         (["--tools", "json:no_such_name"], "module 'json' has no 'no_such_name'"),
         (["--dialect", "klingon"], "klingon"),
-        (["--tools", "{tools}", "--forced-tool", "nope"], "--forced-tool 'nope' is none of the tools: get_weather"),
+        (["--tools", "{tools}", "--forced-tool", "nope"], "--forced-tool 'nope' is not a tool; there are: get_weather"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_2(invoke: Invoke, tools: Path, arguments: list[str], message: str) -> None:
@@ -212,7 +212,7 @@ def test_mistakes_are_one_line_and_exit_2(invoke: Invoke, tools: Path, arguments
     assert result.stderr.count("\n") == 1
 
 
-def test_input_that_is_not_utf8_is_told(invoke: Invoke, tmp_path: Path) -> None:
+def test_input_that_is_not_utf8_is_reported(invoke: Invoke, tmp_path: Path) -> None:
     result = invoke("normalize", stdin=b"caf\xe9")
     assert (result.exit_code, result.stderr) == (2, "llmcore: error: standard input: not UTF-8 near byte 3\n")
     (tmp_path / "reply.txt").write_bytes(b"caf\xe9 ")
@@ -238,7 +238,7 @@ def test_a_reply_of_any_form_is_bounded(invoke: Invoke, monkeypatch: pytest.Monk
     assert result.stderr == "llmcore: error: standard input: a reply of more than 1000 bytes\n"
 
 
-def test_a_reply_of_too_many_values_is_told(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_of_too_many_values_is_reported(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "RECORDING_LIMITS", replace(limits.RECORDING_LIMITS, values=100))
     result = invoke("normalize", "-", stdin='{"a": [' + "{}," * 1000 + "{}]}")
     assert result.exit_code == 2

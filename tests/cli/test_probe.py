@@ -237,7 +237,7 @@ def test_mistakes_in_the_command(invoke: Invoke, tmp_path: Path) -> None:
         (("m",), "provider"),
         (("m", "--base-url", "nonsense"), "base_url is not the URL"),
         (("m", "--models", tmp_path / "none.yaml"), "no such file"),
-        (("m", "--models", tmp_path / "none.yaml", "--base-url", "http://127.0.0.1:1"), "--base-url goes with"),
+        (("m", "--models", tmp_path / "none.yaml", "--base-url", "http://127.0.0.1:1"), "use --base-url with"),
     ):
         result = invoke("probe", *arguments)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)

@@ -62,9 +62,9 @@ def test_any_client_is_recorded_and_the_recording_replays(invoke: Invoke, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--proxy", "api.openai.com"], "takes the URL that requests go to"),
+        (["--proxy", "api.openai.com"], "needs the URL that requests go to"),
         (["--proxy", "https://user:pass@api.openai.com"], "without credentials and query"),
-        (["--proxy", "https://api.openai.com", "openai/gpt-4o", "Hi"], "goes with no MODEL"),
+        (["--proxy", "https://api.openai.com", "openai/gpt-4o", "Hi"], "leave out MODEL and PROMPT"),
         (["--proxy", "https://api.example.com", "--provider", "opnai"], "did you mean 'openai'"),
         (["openai/gpt-4o"], "needs a MODEL and a PROMPT, or --proxy URL"),
     ],

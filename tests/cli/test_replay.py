@@ -106,7 +106,7 @@ def test_json(invoke: Invoke, lines: Write) -> None:
         ("runs.jsonl", '{"text": "x", "tools": [3]}\n', "runs.jsonl:1: exchanges[0]: not a tool: int"),
         ("cassette.yaml", "interactions:\n- request: {uri: x\n  response: ]", "cassette.yaml:3: malformed YAML: "),
         ("cassette.yaml", "a: 1", "cassette.yaml: not a VCR cassette"),
-        ("runs.jsonl", '{"text": "", "sse": ""}\n', "runs.jsonl:1: exchanges[0]: holds several replies: sse, text; leave one"),
+        ("runs.jsonl", '{"text": "", "sse": ""}\n', "runs.jsonl:1: exchanges[0]: holds several replies: sse, text; keep one"),
         ("runs.jsonl", '{"text": ""}\n{"text": "a", "text": "b"}\n', "runs.jsonl:2: 'text' is given twice in one object"),
         ("run.json", '{"text": "a", "calls": [{"name": "f", "name": "g"}]}', "run.json: 'name' is given twice in one object"),
         (
@@ -114,7 +114,7 @@ def test_json(invoke: Invoke, lines: Write) -> None:
             "interactions: []\na: 1\ninteractions: []\n",
             "cassette.yaml:3: malformed YAML: 'interactions' is given twice",
         ),
-        ("runs.jsonl", "", "no runs in what was given"),
+        ("runs.jsonl", "", "the files contain no runs"),
     ],
 )
 def test_input_that_cannot_be_read_exits_2_with_its_place(

@@ -24,7 +24,7 @@ def added_by_file() -> dict[str, str]:
     return added
 
 
-def test_the_diff_that_adds_a_dialect_stands_in_the_tree() -> None:
+def test_the_tree_contains_the_diff_that_adds_a_dialect() -> None:
     added = added_by_file()
     assert len(added) == 2
     for name, lines in added.items():

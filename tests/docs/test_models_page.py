@@ -24,9 +24,9 @@ def section(title: str) -> str:
 
 
 KEYS = section("A model's keys")
-OF_A_MODEL, _, BELOW = KEYS.partition("Of a deployment")
-OF_A_DEPLOYMENT = BELOW.partition("Of `prices`")[0]
-OF_PRICES, _, OF_TOOLS = BELOW.partition("Of `prices`")[2].partition("| key of `tools`")
+OF_A_MODEL, _, BELOW = KEYS.partition("A deployment (")
+OF_A_DEPLOYMENT = BELOW.partition("`prices` has")[0]
+OF_PRICES, _, OF_TOOLS = BELOW.partition("`prices` has")[2].partition("| key of `tools`")
 RETRY = next(line for line in OF_TOOLS.splitlines() if line.startswith("| `retry`"))
 
 
@@ -38,7 +38,7 @@ RETRY = next(line for line in OF_TOOLS.splitlines() if line.startswith("| `retry
         (Prices, OF_PRICES),
         (ToolConfig, OF_TOOLS),
         (RetryConfig, RETRY),
-        (Budget, section("Budgets, and the most requests in the head")),
+        (Budget, section("Budgets, and the most requests of a run")),
     ],
 )
 def test_every_key_is_named(model: type[BaseModel], text: str) -> None:

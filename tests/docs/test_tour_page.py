@@ -13,7 +13,7 @@ _STEPS = sorted(set(_STEP.findall((ROOT / "docs/tour.md").read_text())))
 
 
 @pytest.mark.parametrize(("name", "path"), _STEPS)
-def test_each_step_stands_in_the_file_it_links(name: str, path: str) -> None:
+def test_each_step_is_in_the_file_it_links(name: str, path: str) -> None:
     file = ROOT / path
     defines = re.search(rf"^(?:(?:async )?def|class) {name}\b|^{name}\b.*=", file.read_text(), re.MULTILINE)
     assert defines is not None or file.stem == name

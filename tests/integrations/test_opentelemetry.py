@@ -591,7 +591,7 @@ async def test_what_was_said_is_told_only_where_it_is_asked_for() -> None:
             assert ran["gen_ai.tool.call.result"] == "it is argument-word [secret]"
 
 
-async def test_a_budget_that_is_spent_is_told() -> None:
+async def test_a_spent_budget_is_reported() -> None:
     memory = Memory()
     fake = FakeModel(default=called("add", {"a": 1, "b": 2})).usage(input_tokens=10, output_tokens=10)
     with pytest.raises(LimitExceeded) as raised:

@@ -47,7 +47,7 @@ def test_what_a_deployment_leaves_out_is_the_aliass_own(tmp_path: Path) -> None:
     assert large.endpoint == eu.endpoint == large.at("gone").endpoint
 
 
-def test_no_key_goes_to_another_provider_unasked(tmp_path: Path) -> None:
+def test_no_key_is_sent_to_another_provider(tmp_path: Path) -> None:
     third = registry(tmp_path).get("large").at("3")
     assert (third.api_key, third.base_url, third.extra_headers) == (None, None, {})
 

@@ -260,7 +260,7 @@ def test_a_missing_file_or_an_empty_folder_is_an_error(tmp_path: Path, name: str
         ("provider: openai, model: m, base_url: 'https://openai.com.evil/v1'", ["looks like openai's"]),
     ],
 )
-def test_a_name_that_nobody_knows_is_an_error_at_load(settings: str, words: list[str]) -> None:
+def test_an_unknown_name_is_an_error_at_load(settings: str, words: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         build_models(read_document(f"llm: {{models: {{a: {{{settings}}}}}}}", "llm.yaml", {}))
     assert all(word in str(caught.value) for word in words), str(caught.value)
@@ -301,12 +301,12 @@ def test_data_a_file_and_a_folder_take_one_form_with_and_without_llm_around(tmp_
         ({"modles": {}}, "modles: unknown key; did you mean 'models'?"),
         ({"lmm": {"models": {}}}, "lmm: unknown key; did you mean 'llm'?"),
         ({"models": {}, "gateway": 1}, "gateway: unknown key; there are llm, defaults, models, overrides"),
-        ({"llm": {}, "models": {}}, "models: unknown key; everything stands under `llm:` with defaults, models, overrides"),
+        ({"llm": {}, "models": {}}, "models: unknown key; everything belongs under `llm:`, in defaults, models, overrides"),
         ({"llm": {"default": {}}}, "llm.default: unknown key; did you mean 'defaults'?"),
         ({"models": {"a": {"provder": "openai"}}}, "llm.models.a.provder: unknown key; did you mean 'provider'?"),
     ],
 )
-def test_an_unknown_key_is_told_alike_of_data_and_of_a_file(tmp_path: Path, data: dict[str, Any], told: str) -> None:
+def test_an_unknown_key_in_data_and_in_a_file_gives_the_same_message(tmp_path: Path, data: dict[str, Any], told: str) -> None:
     file = tmp_path / "models.yaml"
     file.write_text(yaml.safe_dump(data))
     with pytest.raises(ConfigError, match=re.escape(f"the given settings: {told}")):

@@ -93,7 +93,7 @@ def write(path: Path, alias: str, stamp: int) -> None:
     os.utime(path, ns=(stamp, stamp))
 
 
-def test_a_changed_file_is_read_again_and_a_bad_change_is_not_taken_over(
+def test_a_changed_file_is_read_again_and_a_bad_change_is_not_applied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(registry_module, "_SECONDS_BETWEEN_LOOKS", -1)
@@ -111,7 +111,7 @@ def test_a_changed_file_is_read_again_and_a_bad_change_is_not_taken_over(
     assert not registry.refresh()
 
 
-def test_a_bad_change_is_read_and_logged_once_and_a_good_one_is_taken_over(
+def test_a_bad_change_is_logged_once_and_a_good_one_is_applied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(registry_module, "_SECONDS_BETWEEN_LOOKS", -1)
@@ -147,7 +147,7 @@ def test_whatever_goes_wrong_while_looking_the_last_good_state_stays(tmp_path: P
     assert registry.aliases == ["first"]
 
 
-def test_between_two_looks_the_files_are_left_alone(tmp_path: Path) -> None:
+def test_files_are_not_checked_more_than_once_a_second(tmp_path: Path) -> None:
     path = tmp_path / "llm.yaml"
     write(path, "first", 1_000)
     registry = ModelRegistry.from_yaml(path)

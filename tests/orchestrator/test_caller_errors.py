@@ -40,7 +40,7 @@ SECRET = "sk-very-secret"
         ({"temperature": "hot"}, CallerError, "temperature"),
         ({"max_tokens": 0}, CallerError, "max_tokens"),
         ({"model": "gpt-9"}, ModelNotFound, "no model 'gpt-9'.*the registry has: fake"),
-        ({"tool_choice": {"name": "subtract"}}, ConfigError, "'subtract', which is none of the tools"),
+        ({"tool_choice": {"name": "subtract"}}, ConfigError, "'subtract', which is not one of the tools"),
         ({"tool_choice": "required", "tools": ()}, None, ""),
         ({"strictness": "lax"}, ConfigError, "'lax'"),
         ({"budget": 3}, ConfigError, "`budget` must be an llmcore.Budget"),
@@ -126,12 +126,12 @@ async def test_a_strategy_at_fault_ends_the_run_with_its_name_and_the_partial_re
 @pytest.mark.parametrize("name", inspect.signature(Orchestrator).parameters)
 def test_a_setting_that_is_assigned_later_is_refused(name: str) -> None:
     orchestrator = Orchestrator(FakeModel())
-    with pytest.raises(ConfigError, match=f"`{name}` is settled when an Orchestrator is made"):
+    with pytest.raises(ConfigError, match=f"`{name}` can only be set when an Orchestrator is created"):
         setattr(orchestrator, name, None)
 
 
 def test_a_misspelt_setting_is_refused_as_well() -> None:
-    with pytest.raises(ConfigError, match="`max_tool_turns` is settled"):
+    with pytest.raises(ConfigError, match="`max_tool_turns` can only be set"):
         setattr(Orchestrator(FakeModel()), "max_tool_turn", 3)  # noqa: B010  # no attribute of it
     setattr(Orchestrator(FakeModel()), "owner", "me")  # noqa: B010  # none of ours
 

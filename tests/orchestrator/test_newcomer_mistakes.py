@@ -220,11 +220,11 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: FACE.ToolConfig(enabled="no"), "ToolConfig.enabled", "True or False, not a text"),
     (lambda: FACE.ToolConfig(max_result_chars=3), "ToolConfig.max_result_chars", "at least 200"),
     (lambda: FACE.ToolConfig(allowed="add"), "ToolConfig.allowed", "a set of tools' names, as in {'add'}"),
-    # values are settled when they are made
-    (lambda: setattr(FACE.Budget(), "tokens", 5), "Budget.tokens is settled", "model_copy(update={'tokens': ...})"),
+    # values can only be set when they are created
+    (lambda: setattr(FACE.Budget(), "tokens", 5), "Budget.tokens can only be set", "model_copy(update={'tokens': ...})"),
     (lambda: setattr(FACE.Budget(), "token", 5), "Budget has no field 'token'", "did you mean 'tokens'?"),
-    (lambda: setattr(FACE.Message(role="user", content="x"), "role", "x"), "Message.role is settled", "model_copy"),
-    (lambda: delattr(FACE.Budget(), "tokens"), "Budget.tokens is settled", "model_copy"),
+    (lambda: setattr(FACE.Message(role="user", content="x"), "role", "x"), "Message.role can only be set", "model_copy"),
+    (lambda: delattr(FACE.Budget(), "tokens"), "Budget.tokens can only be set", "model_copy"),
     # blocks
     (lambda: FACE.Message(role="user", content=[{"type": "txt"}]), "Message.content.0.type is 'txt'", "did you mean 'text'?"),
     (lambda: FACE.Message(role="user", content=[{"text": "x"}]), "Message.content.0", "needs `type`"),
@@ -237,10 +237,14 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
         "functionDeclarations",
         "tools=[*entry['functionDeclarations']]",
     ),
-    (lambda: setattr(made(), "max_turns", 5), "`max_turns` is no setting", "it is `max_tool_turns`"),
+    (lambda: setattr(made(), "max_turns", 5), "`max_turns` is not a setting", "it is `max_tool_turns`"),
     (lambda: FACE.tool(classmethod(cast("Any", add))), "a classmethod", "write @classmethod above @tool"),
     (lambda: FACE.tool(property(add)), "a property", "a tool is a method"),
-    (lambda: made(tools=[FACE.tool(add, name="final_result")]).run_sync("q", output_type=int), "'final_result'", "rename it by"),
+    (
+        lambda: made(tools=[FACE.tool(add, name="final_result")]).run_sync("q", output_type=int),
+        "'final_result'",
+        "rename it with",
+    ),
     (lambda: FACE.normalize("x", [add], dialects="hermes"), "`dialects`", "as in dialects=['hermes']"),
     (lambda: FACE.normalize("x", [add], dialects=["hermess"]), "'hermess'", "did you mean 'hermes'?"),
     (lambda: FACE.Normalizer([add], dialects="hermes"), "`dialects`", "as in dialects=['hermes']"),

@@ -17,11 +17,11 @@ def test_one_stop_text_is_a_list_of_one() -> None:
 
 def test_a_timeout_is_reported_which_there_are() -> None:
     wrong: dict[str, Any] = {"timeout": 3}
-    with pytest.raises(ConfigError, match="the whole run has its `deadline`, a model its `timeout`"):
+    with pytest.raises(ConfigError, match="set `deadline` for the run, `timeout` in the registry"):
         Orchestrator(FakeModel("Hi.")).run_sync("Hi", **wrong)
 
 
 @pytest.mark.parametrize("name", ["", "  "])
 def test_nothing_names_no_registry(name: str) -> None:
-    with pytest.raises(ConfigError, match="named by nothing"):
+    with pytest.raises(ConfigError, match="the registry's name is empty"):
         Orchestrator(name)

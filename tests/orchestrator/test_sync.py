@@ -118,7 +118,7 @@ def test_where_no_loop_runs_what_is_async_says_so() -> None:
         orchestrator.iterate("x").__anext__(),
     ]
     for driven in awaitables:
-        with pytest.raises(CallerError, match=r"no asyncio event loop runs here.*run_sync"):
+        with pytest.raises(CallerError, match=r"a run needs an asyncio event loop.*run_sync"):
             driven.send(None)
 
 

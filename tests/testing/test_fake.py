@@ -101,7 +101,7 @@ async def test_replies_come_in_order_then_the_default() -> None:
     assert [(await fake.complete(request())).raw for _ in range(4)] == ["one", "two", "later", "later"]
     assert (fake.call_count, len(fake.calls)) == (4, 4)
     fake.reset()
-    with pytest.raises(CallerError, match="not asked yet"):
+    with pytest.raises(CallerError, match="has had no request yet"):
         _ = fake.last_request
     assert (await fake.complete(request("again"))).raw == "one"
     assert fake.last_request.messages[0].text == "again"
@@ -228,8 +228,8 @@ async def test_a_body_given_is_not_the_body_handed_out() -> None:
     assert (await fake.complete(request())).raw["content"]
 
 
-async def test_a_wrong_kind_of_answer_is_told() -> None:
-    with pytest.raises(ConfigError, match=r"a callable that gives one of these, not int"):
+async def test_a_wrong_kind_of_answer_is_reported() -> None:
+    with pytest.raises(ConfigError, match=r"a callable that returns one of these, not int"):
         await FakeModel(lambda _: 3).complete(request())
 
 
@@ -245,7 +245,7 @@ def test_a_wrong_kind_of_reply_is_refused_when_it_is_given(wrong: Any) -> None:
         with pytest.raises(ConfigError, match=r"not|holds"):
             give(wrong)
     image = ImageBlock(url="https://example.com/a.png")
-    with pytest.raises(ConfigError, match="no ImageBlock"):
+    with pytest.raises(ConfigError, match="not ImageBlock"):
         FakeModel(Message(role="assistant", content=[image]))
     with pytest.raises(ConfigError, match="'get_weather' cannot be written as JSON"):
         FakeModel().tool_call("get_weather", {"city": object()})
@@ -366,10 +366,10 @@ def get_weather(city: str) -> str:
 
 
 async def test_exhaustion_says_why_there_was_another_request_and_what_the_last_reply_was() -> None:
-    with pytest.raises(ConfigError, match=r"request 2, the next turn after tools had run.*last reply was .*get_weather"):
+    with pytest.raises(ConfigError, match=r"request 2, the next turn, since tools had run.*last reply was .*get_weather"):
         await Orchestrator(FakeModel().tool_call("get_weather", {"city": "Rome"}), [get_weather]).run("x")
     fake = FakeModel().tool_call("get_weather", {"town": "Rome"})
-    with pytest.raises(ConfigError, match=r"request 2, made to have the reply before corrected \(.*city"):
+    with pytest.raises(ConfigError, match=r"request 2, made so that the model corrects its last reply \(.*city"):
         await Orchestrator(fake, [get_weather]).run("x")
     assert (fake.calls[1].reason, "city" in fake.calls[1].detail) == ("reask", True)
     with pytest.raises(ConfigError, match=r"given 0 replies and this is request 1, the first of a run;.*last reply was none"):

@@ -75,7 +75,7 @@ async def test_another_image_is_another_request_on_every_wire(recorded: dict[str
         assert DOG not in str(caught.value)
 
 
-async def test_the_difference_is_told_by_short_digests() -> None:
+async def test_the_difference_shows_short_digests() -> None:
     was, now = (hashlib.sha256(data.rstrip("=").encode()).hexdigest()[:12] for data in (CAT, DOG))
     with pytest.raises(ConfigError, match=f"image or file 1: recorded 'sha256 {was}', asked 'sha256 {now}'"):
         await replayed(RECORDED["openai"]).run(shown(DOG))

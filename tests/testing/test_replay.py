@@ -302,6 +302,6 @@ async def test_what_was_recorded_of_usage_id_and_model_is_told(exchange: dict[st
 
 async def test_another_request_than_were_recorded_says_why() -> None:
     adapter = ReplayAdapter(run({"response": FIRST}))
-    with pytest.raises(ConfigError, match=r"holds 1 exchange and this is request 2, the next turn after tools had run"):
+    with pytest.raises(ConfigError, match=r"holds 1 exchange and this is request 2, the next turn, since tools had run"):
         await Orchestrator(adapter, [get_weather]).run("weather?")
     assert adapter.finished

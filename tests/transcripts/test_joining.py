@@ -292,7 +292,7 @@ async def test_calls_that_were_written_as_text_go_on(tmp_path: Path) -> None:
     assert result.content == "Sunny."
 
 
-async def test_another_tool_result_is_told_as_the_difference(tmp_path: Path) -> None:
+async def test_another_tool_result_is_reported_as_the_difference(tmp_path: Path) -> None:
     url, exchanges = WIRES["responses by id"]
 
     def get_weather(city: str) -> str:

@@ -96,10 +96,10 @@ def test_an_exchanges_own_expectation_goes_before_the_runs() -> None:
 MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"exchanges": []}, "exchanges"),
     ({"exchanges": [{"request": {}}]}, "holds no reply: expected one of response, chunks, sse, text, error"),
-    ({"exchanges": [{"text": "", "sse": "", "response": None}]}, "holds several replies: sse, text; leave one"),
+    ({"exchanges": [{"text": "", "sse": "", "response": None}]}, "holds several replies: sse, text; keep one"),
     ({"exchanges": [{"response": {}, "error": {}}]}, "holds several replies: response, error"),
     ({"exchanges": [{"chunks": [], "sse": "", "error": {}}]}, "holds several replies: chunks, sse, error"),
-    ({"response": {}}, "holds `exchanges` and, beside them, a reply: response"),
+    ({"response": {}}, "holds both `exchanges` and a reply"),
     ({"exchanges": [{"text": "", "attempt": {"reason": "whim"}}]}, "first"),
     ({"exchanges": [{"text": 3}]}, "string"),
     ({"expect": {"calls": [{"name": "f", "arguments": "{}"}]}}, "dict"),

@@ -1,11 +1,11 @@
-"""Checks before each request whether it fits the model's context, so that no request is sent that cannot fit.
+"""Checks before each request that it fits the model's context, so that llmcore sends no request that cannot fit.
 
-The limit is the smaller one of the run's `max_context_tokens` and the model's `context_window`. The orchestrator's
-`token_counter` counts the tokens, else the adapter's `counted_tokens`. If there is neither, the estimate is a fourth of the
+The limit is the smaller of the run's `max_context_tokens` and the model's `context_window`. The orchestrator's
+`token_counter` counts the tokens, else the adapter's `counted_tokens`. Without both, the estimate is a fourth of the
 characters. An estimate may be wrong by half, so an estimated request is too long only at twice the window.
 
-A request that is too long raises `ContextOverflow`. If there is a model with a larger window, it is tried. Otherwise the run
-ends with its partial result. The check costs O(length of the history), and is skipped if there is no limit.
+A request that is too long raises `ContextOverflow`. If there is a model with a larger window, it is tried. Otherwise the
+run ends with its partial result. The check costs O(length of the history), and is skipped if there is no limit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ESTIMATE_TOLERANCE = 2
 
 @dataclass(frozen=True, slots=True)
 class ContextLimit:
-    """`max_tokens`: the tokens of a request of this run; None = as many as the model takes. `counter`: the function that counts
+    """`max_tokens`: the most tokens of a request of this run; None = the model's limit. `counter`: the function that counts
     them."""
 
     max_tokens: int | None = None
@@ -40,7 +40,7 @@ _NO_LIMIT = ContextLimit()
 def context_limit(most: Any, counter: Any) -> ContextLimit:
     """The limit of the given options. Raises `ConfigError` for a wrong one."""
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        raise ConfigError(f"max_context_tokens is a whole number of tokens of at least 1, not {most!r}")
+        raise ConfigError(f"max_context_tokens must be a whole number of tokens of at least 1, not {most!r}")
     if counter is not None:
         check_takes_one("token_counter", counter)
     return _NO_LIMIT if most is None and counter is None else ContextLimit(most, counter)
@@ -74,5 +74,5 @@ async def _counted_tokens(counter: Callable[[Request], Any], request: Request, s
     with naming("the token_counter", counter):
         tokens = await called("the token_counter", counter, seconds, request.model_copy())
     if tokens is not None and (not isinstance(tokens, int | float) or isinstance(tokens, bool) or not tokens >= 0):
-        raise ConfigError(f"the token_counter gave {tokens!r}, which is no number of tokens")
+        raise ConfigError(f"the token_counter returned {tokens!r}, which is not a number of tokens")
     return None if tokens is None else int(tokens)

@@ -1,7 +1,7 @@
-"""Messages that are added to a running run. They enter the history before the next request, including re-asks and retries.
+"""Messages that you add to a running run. They enter the history before the next request, including re-asks and retries.
 
-A function is also asked after the final message. What it returns then lets the run go on. What is added to a box while the
-last answer is written stays there for the next run, and the run's result lists it.
+A function is also called after the final message. If it returns messages, the run goes on. Messages added to a box while
+the last answer is written stay there for the next run, and the run's result lists them.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Interjections:
     def __init__(self) -> None:
         self._waiting: deque[Message] = deque()
         self.beside: CallersFunction | None = None
-        """A function that gives interjections, too."""
+        """A function that also gives interjections."""
 
     def add(self, *messages: str | Message) -> None:
-        """Add text of the user, or messages of the role user or system. Raises `CallerError` for anything else."""
+        """Add a user's text, or messages with the role user or system. Raises `CallerError` for anything else."""
         self._waiting.extend([one for given in messages for one in _messages(given)])
 
     def take(self) -> list[Message]:
@@ -51,7 +51,7 @@ class Interjections:
         return messages
 
     def look(self) -> list[Message]:
-        """Copies of the waiting messages, which go on waiting."""
+        """Copies of the waiting messages, which stay in the box."""
         return copied([*self._waiting.copy()])
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class Interjections:
 
 
 def interjections_function(given: object) -> CallersFunction | None:
-    """The function that gives interjections: that of a box, or the given one. It takes nothing or the `RunContext`, and returns
+    """The function that gives interjections: the box's or the given one. It takes nothing or the `RunContext`, and returns
     text, messages or None.
 
     Raises `ConfigError`.
@@ -72,7 +72,7 @@ def interjections_function(given: object) -> CallersFunction | None:
 
 
 def box_of(given: object) -> Interjections:
-    """The given box, or a new one beside the given function. Raises `ConfigError`."""
+    """The given box, or a new one with the given function beside it. Raises `ConfigError`."""
     if isinstance(given, Interjections):
         return given
     box = Interjections()
@@ -87,13 +87,13 @@ def _box_behind(source: CallersFunction | None) -> Interjections | None:
 
 
 def waiting_messages(source: CallersFunction | None) -> list[Message]:
-    """Copies of what waits in the box. A function is not asked, because what it would return was not added."""
+    """Copies of the messages waiting in the box. A function is not called, since its messages were not added yet."""
     box = _box_behind(source)
     return box.look() if box is not None else []
 
 
 def without_waiting(messages: Sequence[Message], source: CallersFunction | None) -> list[Message]:
-    """The messages without those that wait in this run's box, from which they enter anyway."""
+    """The messages without those that wait in this run's box, since the box adds them anyway."""
     waiting = waiting_messages(source)
     others: list[Message] = []
     for message in messages:
@@ -107,7 +107,7 @@ def without_waiting(messages: Sequence[Message], source: CallersFunction | None)
 async def take_interjections(
     source: CallersFunction, context: RunContext[Any], seconds: float | None, *, is_over: bool = False
 ) -> list[Message]:
-    """The messages that enter now. `is_over`: after the final message, a box is emptied only if its function lets the run go on.
+    """The messages that enter now. `is_over`: after the final message, a box is emptied only if its function gives messages.
 
     Raises what the function raises, and `CallerError` if it returns anything but messages of a user or the system.
     """
@@ -128,7 +128,7 @@ def _messages(given: object) -> list[Message]:
     made = [one if isinstance(one, Message) else Message.model_validate(one) for one in read]
     for message in made:
         if message.role not in _ROLES or message.tool_results:
-            raise CallerError(f"an interjection is a message of the user or the system, not one of the role {message.role!r}")
+            raise CallerError(f"an interjection is a message of the user or the system, not with the role {message.role!r}")
         if is_blank(message):
             raise CallerError("an interjection is empty: give text, or leave it out")
     return checked_copy(made, lambda words: CallerError(f"an interjection's {words}"))

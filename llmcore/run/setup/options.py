@@ -1,7 +1,7 @@
-"""The options of a run: `OPTIONS` has a row for each, and the TypedDicts have its type, for editors and type checkers.
+"""The options of a run. `OPTIONS` has a row for each; the TypedDicts have their types for editors and type checkers.
 
-To add an option, add its row and its type here, and read it where it is used. The orchestrator's settings, the agent's options,
-the checks, the shown signatures and the table in docs/running.md come from the rows.
+To add an option, add its row and its type here, and read it where it is used. The orchestrator's settings, the agent's
+options, the checks, the shown signatures and the table in docs/running.md come from the rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from typing_extensions import TypedDict  # a type checker's Unpack takes either; pydantic reads only this one before 3.12
+from typing_extensions import TypedDict  # before Python 3.12, pydantic accepts only this TypedDict
 
 from llmcore.run.results.result import RunResult
 from llmcore.run.resume.answers import Answers
@@ -44,14 +44,14 @@ __all__ = [
     "other_names",
 ]
 
-# RunResult without its [Any], which it means: with it, pydantic would make another model, at each start
+# RunResult without [Any], which means the same: with it, pydantic would build another model at each start
 Given = str | Message | Sequence[Message | Mapping[str, Any]] | Request | RunResult
-"""What `run`, `execute` and `stream` take: text, a message, a list of messages, a whole `Request`, or a result to go on from."""
+"""What `run`, `execute` and `stream` accept: text, a message, a list of messages, a `Request`, or a result to continue."""
 Strictness = Literal["off", "safe", "lenient"]
 
 
 class SharedOptions(TypedDict, total=False):
-    """What an orchestrator sets for all of its runs, and each run may set for itself."""
+    """Options that an orchestrator sets for all its runs, and each run may override."""
 
     budget: Budget | None
     deps: Any
@@ -70,7 +70,7 @@ class SharedOptions(TypedDict, total=False):
 
 
 class OptionsOfRuns(SharedOptions, total=False):
-    """What a run takes beside the fields of its request."""
+    """The options of a run that are not fields of its request."""
 
     message_history: Sequence[Message | Mapping[str, Any]] | RunResult | None
     interjections: Interjections | OfContext | None
@@ -80,7 +80,7 @@ class OptionsOfRuns(SharedOptions, total=False):
 
 
 class RunOptions(RequestOptions, OptionsOfRuns, total=False):
-    """One run's options: any field of `Request`, which they override, and what only runs have."""
+    """One run's options: fields of `Request`, which they override, and options that only runs have."""
 
 
 def _is_count(least: int) -> Kind:
@@ -120,9 +120,9 @@ _ONE_CALL = object()
 class Option:
     """A row of `OPTIONS`.
 
-    `about`: its line in docs/running.md. `default`: the orchestrator's; without it, only a run has the option. `kind`: what a
-    value may be; None if the code that uses the option checks it. `nullable`: whether None is a value. `tool_setting`: the field
-    of `ToolConfig` that the option sets.
+    `about`: its line in docs/running.md. `default`: the orchestrator's default; without one, only runs have the option.
+    `kind`: the allowed values; None if the code that uses the option checks it. `nullable`: whether None is allowed.
+    `tool_setting`: the field of `ToolConfig` that the option sets.
     """
 
     about: str
@@ -133,7 +133,7 @@ class Option:
 
     @property
     def is_shared(self) -> bool:
-        """Whether an orchestrator has it, too."""
+        """Whether an orchestrator has it too."""
         return self.default is not _ONE_CALL
 
 
@@ -141,11 +141,11 @@ OPTIONS: Mapping[str, Option] = {
     "system": Option(
         "the system prompt: text or `TextBlock`s",
         default=None,
-        kind=Kind(_is_system, "text or a list of TextBlocks (a message of the role system is one of the request)"),
+        kind=Kind(_is_system, "text or a list of TextBlocks (a message with the role system belongs to the request)"),
         nullable=True,
     ),
     "message_history": Option(
-        "what was said before: messages, or an earlier `RunResult`",
+        "the earlier conversation: messages, or an earlier `RunResult`",
         kind=Kind(_is_history, "a list of messages, or a RunResult (a saved one is read by RunResult.model_validate_json)"),
         nullable=True,
     ),
@@ -154,7 +154,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "deps": Option("the object that tools, hooks and validators get in `RunContext.deps`", default=None),
     "strictness": Option(
-        "how much of a model's mistakes is repaired: `off`, `safe`, `lenient`",
+        "which mistakes of a model are repaired: `off`, `safe`, `lenient`",
         default="safe",
         kind=_one_of("off", "safe", "lenient"),
     ),
@@ -173,13 +173,13 @@ OPTIONS: Mapping[str, Option] = {
         tool_setting="timeout",
     ),
     "tool_errors": Option(
-        "what a tool's error does: `continue` tells the model, `abort` ends the run, `retry` tries again first",
+        "what a tool's error does: `continue` reports it to the model, `abort` ends the run, `retry` tries again first",
         default="continue",
         kind=_one_of("continue", "abort", "retry"),
         tool_setting="errors",
     ),
     "tool_config": Option(
-        "a `ToolConfig`: these settings of tools, and the others",
+        "a `ToolConfig`: these tool settings, and further ones",
         default=None,
         kind=_instance(ToolConfig, "an llmcore.ToolConfig"),
         nullable=True,
@@ -187,15 +187,15 @@ OPTIONS: Mapping[str, Option] = {
     "output_validators": Option(
         "functions that judge the final answer, after the orchestrator's ([typed output](typed-output.md))", default=None
     ),
-    "interjections": Option("where messages come from that enter while the run goes on"),
-    "max_context_tokens": Option("the most tokens that a request may hold", default=None),
+    "interjections": Option("the source of messages that enter during the run"),
+    "max_context_tokens": Option("the most tokens that a request may have", default=None),
     "parent": Option(
         "the `RunContext` of the tool that makes this run: both share the outer run's budget, deadline and usage",
         kind=_instance(RunContext, "the RunContext that a tool was given"),
         nullable=True,
     ),
     "answers": Option(
-        "answers to the calls that wait, by their ids ([approval](approval.md))",
+        "answers to the waiting calls, by their ids ([approval](approval.md))",
         kind=_instance(Mapping, "a dict of Approve(), Deny(...) or Answer(...) by the ids of calls"),
         nullable=True,
     ),
@@ -207,36 +207,36 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "signing_key": Option("signs the open calls of a saved run: at least 16 bytes ([approval](approval.md))", default=None),
     "nested_events": Option(
-        "whether a stream also has the events of runs within this one, each in a `NestedEvent`",
+        "whether a stream also has the events of child runs, each in a `NestedEvent`",
         kind=_instance(bool, "True or False"),
     ),
     "checkpoint": Option(
-        "a function of a `RunResult` that saves the run as far as it has come ([approval](approval.md))",
+        "a function of a `RunResult` that saves the run's progress ([approval](approval.md))",
         default=None,
         kind=Kind(callable, "a function of a RunResult"),
         nullable=True,
     ),
 }
-"""Each option of runs, but for the fields of `Request`, which say themselves what they may be."""
+"""The options of runs, except the fields of `Request`, which define their own allowed values."""
 
 REQUEST_OPTIONS = frozenset(Request.model_fields) - {"messages"}
 PER_RUN = REQUEST_OPTIONS | OPTIONS.keys()
 SHARED = {name: option for name, option in OPTIONS.items() if option.is_shared}
-"""The options that an orchestrator has, too."""
+"""The options that an orchestrator has too."""
 TOOL_OPTIONS = {name: option.tool_setting for name, option in OPTIONS.items() if option.tool_setting}
-"""Options that are settings of a `ToolConfig`, and the names of those."""
+"""Options that set fields of a `ToolConfig`, with the names of those fields."""
 _KINDS = {name: option.kind for name, option in OPTIONS.items() if option.kind is not None}
 _NAMES = sorted(PER_RUN)
 
 
 @cache
 def other_names() -> Mapping[str, Mapping[str, str]]:
-    """What to write in place of another library's option, for a caller of `run`, of `orchestrator` and of `agent`."""
+    """What to write instead of another library's option, for `run`, `orchestrator` and `agent`."""
     return tomllib.loads(files("llmcore.run.setup").joinpath("other_names.toml").read_text(encoding="utf-8"))
 
 
 def check_options(thing: str, options: Mapping[str, Any]) -> None:
-    """Raises `ConfigError` for an option that does not exist or has a value of another kind, with what was probably meant."""
+    """Raises `ConfigError` for an unknown option, with the nearest name, or for a value of the wrong kind."""
     if not options:
         return
     for name, value in options.items():

@@ -1,7 +1,7 @@
-"""Runs within runs. What a child run spends counts in the parent's budget and usage, and the parent's result holds the child's.
+"""Runs within runs. A child run's spending counts in the parent's budget and usage. The parent's result has the child's.
 
-A tool (or validator, or tool provider) passes its `RunContext` to a child run as `parent=`. The `Ledger` of the child has that
-of the parent as its own parent.
+A tool (or validator, or tool provider) passes its `RunContext` to a child run as `parent=`. The parent of the child's
+`Ledger` is the parent run's `Ledger`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class WaitingRun:
-    """A child run that ended with calls for the caller, and the caller's answers; or one that was saved while it was running."""
+    """A child run that ended with calls for the caller, plus the caller's answers; or one that was saved while it ran."""
 
     state: RunResult[Any]
     answers: Answers
 
 
-@dataclass(slots=True)  # not frozen: that would triple the cost of each run's one
+@dataclass(slots=True)  # not frozen: each run creates one, and freezing triples its cost
 class EnclosingRun:
-    """A run as its child runs know it.
+    """A run as its child runs see it.
 
-    - `add_result`: takes their results.
-    - `waiting_runs`: the child runs that an earlier run left and that resume, by the ids of their calls.
-    - `save`: saves the run with one of them as it stands; None if nothing is saved.
+    - `add_result`: adds their results.
+    - `waiting_runs`: the unfinished child runs of an earlier run that resume, by the ids of their calls.
+    - `save`: saves the run with a child run's current state; None if nothing is saved.
     """
 
     ledger: Ledger
@@ -60,7 +60,7 @@ class ParentRun:
     """The parent of one child run, and the parent's call that made it."""
 
     def __init__(self, run: EnclosingRun, context: RunContext[Any]) -> None:
-        """`context`: of the call, which the child run may carry out."""
+        """`context`: the context of the call. The child run may carry out that call."""
         call_id, is_of_call = context.tool_call_id, context.is_delegated
         self._name, self._nested_sink = context.tool_name, context.nested_event_sink()
         self.ledger = run.ledger
@@ -71,15 +71,14 @@ class ParentRun:
         self._try = context.thread_try()
 
     def cancelled_with_call(self) -> AbstractContextManager[object]:
-        """A context in which the child run's task is cancelled once nobody waits for the call.
+        """A context in which the child run's task is cancelled when nothing waits for the call any more.
 
-        If the call is a task itself, its own cancellation does that. Raises `CancelledError` if nobody waits for the call by
-        now.
+        If the call is a task, its own cancellation does that. Raises `CancelledError` if nothing waits for it already.
         """
         if self._try is None:
             return nullcontext()
         if self._try.is_cancelled:
-            raise asyncio.CancelledError("nobody waits any more for the call that this run was made for")
+            raise asyncio.CancelledError("nothing waits any more for the call that started this run")
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
         def stop() -> None:
@@ -109,7 +108,7 @@ class ParentRun:
         self._run.add_result(updated(result, {"parent_call": self._call_id}))
 
     async def save(self, result: RunResult[Any]) -> None:
-        """Save the parent with the child run as it stands. Raises what the parent's checkpoint raises."""
+        """Save the parent with the child run's current state. Raises what the parent's checkpoint raises."""
         if self._run.save is not None:
             await self._run.save(updated(result, {"parent_call": self._call_id}))
 
@@ -123,7 +122,7 @@ def parent_run_of(context: RunContext[Any] | None) -> ParentRun | None:
 
 
 def take_waiting_run(context: RunContext[Any]) -> WaitingRun | None:
-    """The run that an earlier run of the call's tool left waiting. It is returned once."""
+    """The waiting run that an earlier run of the call's tool left. It is returned only once."""
     return (
         context.enclosing_run.waiting_runs.pop(context.tool_call_id, None)
         if isinstance(context.enclosing_run, EnclosingRun)
@@ -132,8 +131,8 @@ def take_waiting_run(context: RunContext[Any]) -> WaitingRun | None:
 
 
 def resuming(function: F) -> F:
-    """Mark a tool's function that resumes the `take_waiting_run` of its call. Any other function would start over without the
-    answers."""
+    """Mark a tool's function that resumes the waiting run of its call (`take_waiting_run`). Any other function would start
+    over without the answers."""
     function.__dict__["_resumes"] = True
     return function
 

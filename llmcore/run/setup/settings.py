@@ -1,5 +1,5 @@
-"""One run's settings: the orchestrator's, the request's and the call's options, resolved and checked before anything
-is sent."""
+"""One run's settings. Merges and checks the options of the orchestrator, the request and the call before anything is
+sent."""
 
 from __future__ import annotations
 
@@ -68,14 +68,16 @@ _NO_BUDGET = Budget()
 
 
 class Toolbox:
-    """The tools of one run, by name. Raises `ToolDefinitionError` for two tools of one name."""
+    """The tools of one run, by name. Raises `ToolDefinitionError` for two tools with the same name."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             known = self._tools.setdefault(tool.name, tool)
             if not known.is_same(tool):
-                raise ToolDefinitionError(f"two tools of one list are called {tool.name!r}; name one by tool(f).renamed('...')")
+                raise ToolDefinitionError(
+                    f"two tools in one list are called {tool.name!r}; rename one with tool(f).renamed('...')"
+                )
         self._dynamic = any(tool.is_dynamic for tool in self._tools.values())
         self._compiled: ToolSet | None = None
         self._sources: tuple[tuple[LiveTools, int], ...] = ()
@@ -84,9 +86,9 @@ class Toolbox:
 
     @classmethod
     def of(cls, tools: Iterable[object]) -> Toolbox:
-        """Anything that is a tool. Raises `ToolDefinitionError`."""
+        """The toolbox of any objects that are tools. Raises `ToolDefinitionError`."""
         given = tools if isinstance(tools, LiveTools | ToolSet) else tuple(tools_given(tools))
-        seen = [(source, source.version) for source in live_tools_in(given)]  # first: what comes later is seen at the next look
+        seen = [(source, source.version) for source in live_tools_in(given)]  # first, so that `now` notices any later change
         return cls(checked_tool(one) for one in tools_in(given))._following(seen, lambda: cls.of(given))
 
     def _following(self, sources: Iterable[tuple[LiveTools, int]], anew: Callable[[], Toolbox]) -> Toolbox:
@@ -94,28 +96,28 @@ class Toolbox:
         return self
 
     def now(self) -> Toolbox:
-        """These tools as the registries among them have them now: itself while nothing changed there."""
+        """The tools with the current state of their registries: itself if no registry changed."""
         if not self._sources or self._anew is None or all(source.version == seen for source, seen in self._sources):
             return self
         return self._anew()
 
     def extended(self, tools: Iterable[object], *, judged: bool = False, more: bool = False) -> Toolbox:
-        """These, with a run's own. One of those stands in for one of these only when it says so (`Tool.replacing`); there must be
-        one of that name then, unless there may be `more` of these, which a function tells in other turns.
+        """These tools plus a run's own. A run's tool replaces one of these only with `Tool.replacing`. Then that one must
+        exist, unless there may be `more` tools (a function gives others in other turns).
 
-        Raises `ToolDefinitionError`; not where that was `judged` when the run began, and a registry changed since.
+        Raises `ToolDefinitionError`, unless the tools were `judged` at the start of the run: a registry may change since.
         """
         own = Toolbox.of(tools)
         for tool in () if judged else own:
             known = self._tools.get(tool.name)
             if known is None and tool.replaces and not more:
                 raise ToolDefinitionError(
-                    f"the run's tool {tool.name!r} is to replace one, but there are only {list(self._tools)}"
+                    f"the run's tool {tool.name!r} replaces a tool that does not exist; there are {list(self._tools)}"
                 )
             if known is not None and not tool.replaces and not known.is_same(tool):
                 raise ToolDefinitionError(
                     f"the run's tool {tool.name!r} has the name of one of the orchestrator's; give tool(f).replacing() to "
-                    "let it stand in for that one in this run, or tool(f).renamed('...') to have both"
+                    "replace that one in this run, or tool(f).renamed('...') to have both"
                 )
         both = Toolbox((self._tools | own._tools).values())
         return both._following(self._sources + own._sources, lambda: self.now().extended(tools, judged=True, more=more))
@@ -124,39 +126,39 @@ class Toolbox:
         return self._tools.get(name)
 
     def can_run(self, name: str) -> bool:
-        """Is there such a tool, and has it a function?"""
+        """Is there a tool with this name and a function?"""
         tool = self._tools.get(name)
         return tool is not None and tool.function is not None
 
     def tool_set(self) -> ToolSet:
-        """What the model is told now; schemas that ask at run time are asked anew. A tool that has nothing to choose from where
-        it must is left out meanwhile."""
+        """The definitions for the model now. Dynamic schemas are computed again. A tool is left out while a required choice
+        has no options."""
         if self._dynamic:
-            self._compiled = ToolSet([told for tool in self._tools.values() if (told := _current_definition(tool)) is not None])
+            self._compiled = ToolSet([one for tool in self._tools.values() if (one := _current_definition(tool)) is not None])
         elif self._compiled is None:
             self._compiled = compile_tools(self._tools.values())
         return self._compiled
 
     def known(self) -> ToolSet:
-        """What would be told if tools were enabled: how a text is known for a call of theirs."""
+        """The definitions as if tools were enabled. They show whether a text is a call of a disabled tool."""
         return self.tool_set() if self._disabled is None else self._disabled.known()
 
     def definitions(self, names: Iterable[str]) -> Iterable[tuple[Tool, ToolDefinition]]:
-        """Some of the tools, each with what the model is told of it now."""
-        told = self.tool_set()
-        return [(self._tools[name], tool.definition) for name in names if (tool := told.get(name)) is not None]
+        """The named tools, each with its current definition for the model."""
+        current = self.tool_set()
+        return [(self._tools[name], tool.definition) for name in names if (tool := current.get(name)) is not None]
 
     @classmethod
-    def redefined(cls, told: Iterable[tuple[Tool, ToolDefinition]]) -> Toolbox:
-        """Tools under the names and with the schemas of these definitions; of one name the last stands."""
-        by_name = {definition.name: (tool, definition) for tool, definition in told}
+    def redefined(cls, defined: Iterable[tuple[Tool, ToolDefinition]]) -> Toolbox:
+        """Tools with the names and schemas of these definitions. If a name is repeated, the last one counts."""
+        by_name = {definition.name: (tool, definition) for tool, definition in defined}
         box = cls()
         box._tools = {name: tool for name, (tool, _) in by_name.items()}
         box._compiled = compile_tools([definition for _, definition in by_name.values()])
         return box
 
     def limited(self, config: ToolConfig) -> Toolbox:
-        """Those that the configuration allows."""
+        """The tools that the configuration allows."""
         if not config.enabled:
             none = Toolbox()
             none._disabled = self
@@ -168,7 +170,7 @@ class Toolbox:
 
     @property
     def is_none(self) -> bool:
-        """Has it no tools, and never will have?"""
+        """Does it have no tools, and no registry that may add some?"""
         return not self._tools and not self._sources
 
     def __len__(self) -> int:
@@ -184,15 +186,15 @@ def _current_definition(tool: Tool) -> ToolDefinition | Tool | None:
     definition = tool.definition
     parameters = without_empty_enums(definition.parameters)
     if parameters is None:
-        _log.info("tool %s is left out, for it has nothing to choose from now", tool.name, extra={"tool": tool.name})
+        _log.info("tool %s is left out, since a required choice has no options now", tool.name, extra={"tool": tool.name})
         return None
     return definition if parameters is definition.parameters else updated(definition, {"parameters": parameters})
 
 
 @dataclass(slots=True)
 class RunSettings:
-    """One run, resolved. `request.messages` is the whole history; `tool_overrides` are the call's own tool options. `repairs`: of
-    the history that was given; `resumed`: the turn that it left open."""
+    """The checked settings of one run. `request.messages`: the whole history. `tool_overrides`: the call's own tool options.
+    `repairs`: those of the given history. `resumed`: the turn that it left open."""
 
     request: Request
     toolbox: Toolbox
@@ -205,24 +207,24 @@ class RunSettings:
     interjections: CallersFunction | None = None
     context: ContextLimit = field(default_factory=ContextLimit)
     place: ParentRun | None = None
-    """Within which run it is made."""
+    """The run around this one."""
     repairs: Sequence[RepairRecord] = ()
     resumed: Resumed | None = None
     checkpoint: CallersFunction | None = None
     nested_events: bool = False
-    """Are the events of runs within this one told among its own?"""
+    """Does it emit the events of its child runs among its own?"""
     run_store: RunStore | None = None
     signing_key: SigningKey | None = None
     text_calls: TextCalls | None = None
-    """The run's own word; None = the model's, else the orchestrator's."""
+    """The run's own setting; None = the model's, else the orchestrator's."""
     default_text_calls: TextCalls = "standard"
 
 
 def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of runs that are given before there is a run, as a run has them. Raises `ConfigError` for the first that does not
-    exist, or that no run could go by.
+    """Options that are given before a run, in the form of a run's options. Raises `ConfigError` for the first one that is
+    unknown or that no run could use.
 
-    An output type that names what is not defined yet passes: it may be defined when the run begins.
+    An output type may name a type that is not defined yet, since it may be defined when the run begins.
     """
     check_options(thing, options)
     fields = {name: value for name, value in options.items() if name in _FIELDS}
@@ -239,20 +241,20 @@ def checked_options(thing: str, options: Mapping[str, Any]) -> dict[str, Any]:
     except TypeError as error:
         raise ConfigError(f"{thing}: its options cannot be read: {error}") from None
     except CallerError as error:
-        if not _names_what_is_to_come(error.__cause__):
+        if not _names_undefined_type(error.__cause__):
             if type(error) is not CallerError:
                 raise
             raise ConfigError(f"{thing}: {error}") from error.__cause__
     return {**options, **read_fields}
 
 
-def _names_what_is_to_come(error: BaseException | None) -> bool:
+def _names_undefined_type(error: BaseException | None) -> bool:
     return isinstance(error, PydanticUndefinedAnnotation) or getattr(error, "code", None) == "class-not-fully-defined"
 
 
 def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
-    """The request with the options laid over it, as a copy that shares no data with what was given. Raises `CallerError` naming
-    what does not fit or cannot be encoded."""
+    """A copy of the request with the options applied. It shares no data with `given`. Raises `CallerError` that names what
+    is wrong or cannot be encoded."""
     request, _ = _resolved(given, options)
     check_results_answer_calls(request.messages)
     return request
@@ -261,7 +263,7 @@ def resolve_request(given: Given, options: Mapping[str, Any]) -> Request:
 def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request, int]:
     """The request, and how many of its messages are the history before it."""
     if given.__class__ is str and not options:
-        if is_encodable(given):  # the message is of our own making
+        if is_encodable(given):  # llmcore makes the message itself
             return made(Request, messages=given_messages(given)), 0
         return _owned(made(Request, messages=given_messages(given))), 0
     history = _history(options.get("message_history"))
@@ -281,7 +283,7 @@ def _resolved(given: Given | None, options: Mapping[str, Any]) -> tuple[Request,
     except TypeError as error:
         raise CallerError(f"the request cannot be read: {error}") from None
     if not request.messages:
-        raise CallerError("the request holds no messages; give text, or at least one message")
+        raise CallerError("the request has no messages; give text, or at least one message")
     return request, len(request.messages if isinstance(given, RunResult) else before)
 
 
@@ -294,7 +296,7 @@ def _saved(*given: Given | None) -> RunResult[Any] | None:
 
 
 def _history(given: object) -> Sequence[Any]:
-    """What came before: the messages of a result, or a list of messages."""
+    """The earlier messages, from a result or a list of messages."""
     if isinstance(given, RunResult):
         return given.messages
     return cast("Sequence[Any]", given or ())
@@ -308,8 +310,8 @@ def _owned(request: Request) -> Request:
 def resolve_settings(
     given: Given | None, options: Mapping[str, Any], *, defaults: Mapping[str, Any], tools: Toolbox, more_tools: bool = False
 ) -> RunSettings:
-    """Everything a run needs to know, from the orchestrator's `defaults` and the run's own options. `more_tools`: whether a
-    function gives other tools in each turn. Raises `CallerError`s. `with_types` adds what loads the validator."""
+    """All settings of a run, from the orchestrator's `defaults` and the run's own options. `more_tools`: whether a function
+    gives other tools in each turn. Raises `CallerError`s. `with_types` adds the settings that load the validator."""
     check_options("run", options)
     request, history = _resolved(given, options)
     is_new = len(request.messages) > history
@@ -319,7 +321,7 @@ def resolve_settings(
         request = _owned(updated(request, {"system": defaults["system"]}))
     chosen = {name: options.get(name, defaults.get(name)) for name in OPTIONS}
     key = as_signing_key(chosen["signing_key"])
-    came = enter_history(
+    entered = enter_history(
         request.messages,
         history=history,
         saved=_saved(given, options.get("message_history")),
@@ -327,10 +329,10 @@ def resolve_settings(
         system=request.system if isinstance(request.system, str) else "",
         key=key,
     )
-    if not is_new and came.resumed is None and chosen["interjections"] is None:
-        check_ends_with_request(came.messages)
-    if came.messages is not request.messages:
-        request = updated(request, {"messages": came.messages})
+    if not is_new and entered.resumed is None and chosen["interjections"] is None:
+        check_ends_with_request(entered.messages)
+    if entered.messages is not request.messages:
+        request = updated(request, {"messages": entered.messages})
     place = parent_run_of(chosen["parent"])
     return RunSettings(
         request=request,
@@ -344,8 +346,8 @@ def resolve_settings(
         interjections=interjections_function(chosen["interjections"]),
         place=place,
         output_validators=defaults["output_validators"],
-        repairs=came.repairs,
-        resumed=came.resumed,
+        repairs=entered.repairs,
+        resumed=entered.resumed,
         checkpoint=checkpoint_of(chosen["checkpoint"]),
         nested_events=chosen["nested_events"] or (place is not None and place.emits_nested),
         run_store=chosen["run_store"],
@@ -356,7 +358,7 @@ def resolve_settings(
 
 
 def with_types(settings: RunSettings, validators: object) -> RunSettings:
-    """The settings with how a typed answer is read, and the run's own output validators. Raises `CallerError`."""
+    """The settings plus the output type and the run's own output validators. Raises `CallerError`."""
     output_type = settings.request.output_type
     if output_type is None and validators is None:
         return settings
@@ -364,7 +366,7 @@ def with_types(settings: RunSettings, validators: object) -> RunSettings:
     return replace(settings, output=OutputSpec.of(output_type), output_validators=(*settings.output_validators, *own))
 
 
-_READ: Mapping[str, Callable[[Any], object]] = {  # the last: it may be one that cannot be judged yet
+_READ: Mapping[str, Callable[[Any], object]] = {  # output_type is last: its types may not be defined yet
     "interjections": interjections_function,
     "output_validators": lambda given: validators_of(given),
     "checkpoint": checkpoint_of,
@@ -372,12 +374,12 @@ _READ: Mapping[str, Callable[[Any], object]] = {  # the last: it may be one that
     "max_context_tokens": lambda given: context_limit(given, None),
     "output_type": OutputSpec.of,
 }
-"""How a run reads the options that are no fields of its request and have no `Kind`."""
+"""How a run reads the options that are not fields of its request and have no `Kind`."""
 
 
 def check_choice(request: Request, toolbox: Toolbox, config: ToolConfig) -> None:
-    """Raises `ConfigError` where the tools, as the configuration leaves them, do not have what the request's tool_choice
-    forces."""
+    """Raises `ConfigError` if the request's tool_choice forces a tool that the configuration does not allow or that does not
+    exist."""
     choice = request.tool_choice
     if choice in ("auto", "none"):
         return
@@ -387,21 +389,21 @@ def check_choice(request: Request, toolbox: Toolbox, config: ToolConfig) -> None
         return
     asked = f"tool_choice is {choice!r}" if name is None else f"tool_choice names {name!r}"
     if not config.enabled:
-        raise ConfigError(f"{asked} and tools are disabled (ToolConfig.enabled): enable them, or leave tool_choice at 'auto'")
+        raise ConfigError(f"{asked}, but tools are disabled (ToolConfig.enabled): enable them, or leave tool_choice at 'auto'")
     if len(toolbox) and (name is None or toolbox.get(name) is not None):
         raise ConfigError(
-            f"{asked} and ToolConfig.allowed leaves {_names(left)} of {_names(toolbox)}: allow it, or choose another"
+            f"{asked}, but ToolConfig.allowed leaves {_names(left)} of {_names(toolbox)}: allow it, or choose another"
         )
     if name is None:
-        raise ConfigError(f"{asked} and there are no tools; give tools or leave it at 'auto'")
-    raise ConfigError(f"{asked}, which is none of the tools {_names(toolbox)}")
+        raise ConfigError(f"{asked}, but there are no tools; give tools or leave it at 'auto'")
+    raise ConfigError(f"{asked}, which is not one of the tools {_names(toolbox)}")
 
 
 def check_tool_names(toolbox: Toolbox, *, typed: bool) -> None:
-    """Raises `ToolDefinitionError` where a tool has the name by which the model gives a typed answer."""
+    """Raises `ToolDefinitionError` if a tool has the name that the model uses for a typed answer."""
     if typed and toolbox.get(FINAL_RESULT) is not None:
         raise ToolDefinitionError(
-            f"a tool is called {FINAL_RESULT!r}, which is how a typed answer is given (output_type): rename it by "
+            f"a tool is called {FINAL_RESULT!r}, the name reserved for a typed answer (output_type): rename it with "
             "tool(f).renamed('...')"
         )
 
@@ -419,8 +421,8 @@ def validators_of(given: object) -> tuple[CallersFunction, ...]:
 
 
 def tool_settings(given: object, options: Mapping[str, Any], ignoring: Mapping[str, Any] = MappingProxyType({})) -> ToolConfig:
-    """A `ToolConfig` of the one given and of the options that are settings of tools, those apart that have the value they have in
-    `ignoring`, where one is given. Raises `ConfigError` naming what does not fit, and what is given twice."""
+    """The given `ToolConfig` plus the options that set tools. If one is given, options with the same value in `ignoring` are
+    skipped. Raises `ConfigError` for a wrong value, and for a setting given twice."""
     if given is not None and not isinstance(given, ToolConfig):
         raise ConfigError(f"tool_config must be an llmcore.ToolConfig, not {type(given).__name__}")
     named = {name: options[name] for name in TOOL_OPTIONS if name in options}
@@ -430,14 +432,14 @@ def tool_settings(given: object, options: Mapping[str, Any], ignoring: Mapping[s
         named = {name: value for name, value in named.items() if name not in ignoring or value != ignoring[name]}
         twice = [name for name in named if TOOL_OPTIONS[name] in given.model_fields_set]
         if twice:
-            raise ConfigError(f"{twice[0]} and tool_config.{TOOL_OPTIONS[twice[0]]} are one setting: give it once")
+            raise ConfigError(f"{twice[0]} and tool_config.{TOOL_OPTIONS[twice[0]]} are the same setting: give it once")
     settings = {TOOL_OPTIONS[name]: value for name, value in named.items()}
     return (given or ToolConfig()).overlaid(ToolConfig(**settings))
 
 
 def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:
-    """Raises `ConfigError` where `allowed` leaves no tool, or has a name that one of the tools it leaves out was probably meant
-    by. Another name may be that of a tool which some other run has."""
+    """Raises `ConfigError` if `allowed` leaves no tool, or if one of its names is unknown and close to that of an excluded
+    tool. Other unknown names may belong to tools of other runs."""
     if config.allowed is None or not config.enabled or not len(toolbox):
         return
     names = [tool.name for tool in toolbox]
@@ -446,19 +448,19 @@ def check_allowed(config: ToolConfig, toolbox: Toolbox) -> None:
         near = get_close_matches(name, left_out, n=1)
         if near or len(left_out) == len(names):
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:_MAX_NAMES])}"
-            raise ConfigError(f"the allowed tool {name!r} is none of the tools; {hint}")
+            raise ConfigError(f"the allowed tool {name!r} is not one of the tools; {hint}")
 
 
 def seconds_allowed(options: Mapping[str, Any], budget: Budget | None) -> float | None:
-    """How long a run of these options may take, by its own deadline, its budget's or that of the run around it; `budget` where
-    they have none. None = as long as it likes."""
+    """The seconds that a run with these options may take: the least of its own deadline, its budget's (default: `budget`)
+    and what the run around it has left. None = no limit."""
     own, place = _budget(options.get("budget", budget), options.get("deadline")), parent_run_of(options.get("parent"))
     bounds = (None if own is None else own.deadline, None if place is None else place.ledger.seconds_left)
     return min((seconds for seconds in bounds if seconds is not None), default=None)
 
 
 def _budget(given: Budget | None, deadline: float | None) -> Budget | None:
-    """The budget, with the request's deadline in it if that is the earlier one. None = nothing was set."""
+    """The budget, with the request's deadline if that is earlier. None = neither was given."""
     if deadline is None:
         return given
     base = given or Budget()

@@ -1,8 +1,8 @@
-"""Where a run's tools come from: a list, whose registries are read before each turn, or a provider function that is called before
-each turn.
+"""The source of a run's tools: a list, whose registries are read before each turn, or a provider function that is called
+before each turn.
 
 The tools that a turn offers validate and run its calls, even if others are registered meanwhile. Tools that are the same
-objects as in the turn before are compiled once.
+objects as in the turn before are not compiled again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def is_tool_provider(tools: object) -> bool:
 
 
 class ToolSource:
-    """The tools of an orchestrator, and those of an agent or a run beside them. Raises `ToolDefinitionError`."""
+    """The tools of an orchestrator, plus those of an agent or a run. Raises `ToolDefinitionError`."""
 
     def __init__(self, tools: object) -> None:
         self._set_parts((_Part(tools),))
@@ -53,7 +53,7 @@ class ToolSource:
         return _joined([part.known_toolbox() for part in self._parts], more=self.is_open)
 
     async def current_toolbox(self, context: RunContext[Any], seconds: float | None) -> Toolbox:
-        """The tools of the turn that begins. Raises what a provider raises, and `ToolDefinitionError` for what it returns."""
+        """The tools of the turn that begins. Raises what a provider raises, and `ToolDefinitionError` for wrong tools."""
         return _joined([await part.current_toolbox(context, seconds) for part in self._parts], more=self.is_open)
 
 
@@ -72,7 +72,7 @@ class _Part:
     def __init__(self, tools: object) -> None:
         self.provider = _provider(tools) if is_tool_provider(tools) else None
         self._given: tuple[object, ...] = ()
-        """The provider's last tools, which `_toolbox` holds compiled."""
+        """The provider's last tools; `_toolbox` has them compiled."""
         self._toolbox = Toolbox() if self.provider is not None else Toolbox.of(cast("Iterable[object]", tools))
 
     def known_toolbox(self) -> Toolbox:
@@ -95,8 +95,8 @@ class _Part:
 
 
 def _provider(tools: Any) -> CallersFunction:
-    """The function as a provider. Raises `ToolDefinitionError` if it takes more than the context: it is a tool outside a list,
-    rather."""
+    """The function as a provider. If it takes more than the context, raises `ToolDefinitionError`, since it is probably a
+    tool outside a list."""
     try:
         needed = [one for one in inspect.signature(tools).parameters.values() if one.default is inspect.Parameter.empty]
     except (TypeError, ValueError):
@@ -104,7 +104,7 @@ def _provider(tools: Any) -> CallersFunction:
     if needed and not takes_context(tools, needed):
         name = getattr(tools, "__name__", type(tools).__name__)
         raise ToolDefinitionError(
-            f"give a list of tools, not function: [{name}]. A function that gives the tools of each turn takes no argument, "
+            f"give a list of tools, not a function: [{name}]. A function that returns the tools of each turn takes no argument, "
             "or the RunContext"
         )
     return CallersFunction("the function given as tools", tools, 0)

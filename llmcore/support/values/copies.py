@@ -324,8 +324,8 @@ def _immutable_error(value: Value, name: str) -> Exception:
     kind, fields = _name(value), type(value).__pydantic_fields__
     if name not in fields:
         return value.raises(unknown(kind, "field", name, fields, value.instead))
-    fix = f"value.model_copy(update={{{name!r}: ...}}) makes another one"
-    return value.raises(f"{kind}.{name} is settled when the {kind} is made: {fix}")
+    fix = f"value.model_copy(update={{{name!r}: ...}}) creates a changed copy"
+    return value.raises(f"{kind}.{name} can only be set when the {kind} is created: {fix}")
 
 
 def _is_choice(annotation: object) -> bool:

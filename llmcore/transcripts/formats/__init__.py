@@ -1,4 +1,4 @@
-"""From files to transcripts: JSON Lines, VCR cassettes, JSON and plain text, recorded streams, and the requests in them.
+"""Reads files into transcripts: JSON Lines, VCR cassettes, JSON and plain text, recorded streams, and their requests.
 
-What cannot be read is named by file and line. Nothing here normalises a reply, judges one or counts: `scoring` does.
+Errors name the file and line of what cannot be read. Only `scoring` normalises, judges and counts replies.
 """

@@ -1,4 +1,4 @@
-"""From data that was read to a `Transcript`, or to a `TranscriptError` that names the place."""
+"""Builds a `Transcript` from data, or a `TranscriptError` that names the place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["build", "first_problem"]
 
 
 def build(path: Path, line: int | None, data: Any, *, flat: bool | None = None) -> Transcript | TranscriptError:
-    """The transcript that `data` describes. `flat` None = it is flat when it has no `exchanges`."""
+    """The transcript that `data` describes. `flat` None = flat if it has no `exchanges`."""
     if not isinstance(data, dict):
         return TranscriptError(path, line, f"expected a JSON object, got {_json_type(data)}")
     try:
@@ -25,7 +25,7 @@ def build(path: Path, line: int | None, data: Any, *, flat: bool | None = None) 
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first problem as `exchanges[0].attempt.reason: what is wrong`; values are not shown, they may be huge or
+    """The first problem as `exchanges[0].attempt.reason: what is wrong`. Values are omitted: they may be huge or
     private."""
     problem = error.errors(include_url=False, include_input=False)[0]
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem["loc"]).lstrip(".")

@@ -1,9 +1,9 @@
-"""VCR cassettes (YAML or JSON): recorded HTTP traffic, of which the requests to models become transcripts.
+"""Reads VCR cassettes (YAML or JSON) of recorded HTTP traffic, and turns requests to models into transcripts.
 
-Rules: each interaction with a known model endpoint is a run of its own, since a cassette does not say why a request
-was made; other interactions (model lists, telemetry) are passed over. Bodies may be text, bytes, base64, compressed,
-or already parsed (`parsed_body`). The provider is told by the URL. An interaction that cannot be read costs only
-itself. The text is held in memory, its interactions one at a time.
+Rules: each interaction with a known model endpoint is its own run, since a cassette does not say why a request was
+made. Other interactions (model lists, telemetry) are skipped. Bodies may be text, bytes, base64, compressed, or
+already parsed (`parsed_body`). The URL shows the provider. An unreadable interaction does not affect the others. The
+whole text is in memory, but only one interaction at a time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ JsonObject = dict[str, Any]
 
 
 def read_cassette(path: Path, data: bytes) -> Iterator[Transcript | TranscriptError]:
-    """The model calls of a YAML cassette; what cannot be read comes as a `TranscriptError` with its line."""
+    """The model calls of a YAML cassette. An unreadable one is a `TranscriptError` with its line."""
     try:
         text = decode_utf8(data)
         for number, (line, interaction) in enumerate(yaml_items(text, "interactions", RECORDING_LIMITS)):
@@ -57,7 +57,7 @@ def read_cassette(path: Path, data: bytes) -> Iterator[Transcript | TranscriptEr
 def interactions_of(
     path: Path, interactions: list[Any], *, first: int = 0, line: int | None = None
 ) -> Iterator[Transcript | TranscriptError]:
-    """The model calls among interactions that are already data. `first` numbers the first of them."""
+    """The model calls among parsed interactions. `first`: the number of the first interaction."""
     for number, interaction in enumerate(interactions, first):
         try:
             run = _run(interaction)
@@ -74,7 +74,7 @@ def _yaml_error(path: Path, problem: YamlProblem) -> TranscriptError:
 
 
 def _run(interaction: Any) -> dict[str, Any] | None:
-    """One interaction as a flat transcript, None when it is no call of a model."""
+    """One interaction as a flat transcript; None if it is not a model call."""
     request, response = _part(interaction, "request"), _part(interaction, "response")
     url = request.get("uri") or request.get("url")
     if not isinstance(url, str):
@@ -114,7 +114,7 @@ def _reply(response: JsonObject) -> dict[str, Any]:
 
 
 def _body(message: JsonObject) -> Any:
-    """A request's or response's body: JSON data where it is JSON, else text; None when there is none."""
+    """The body of a request or response: its data if it is JSON, else its text; None if there is none."""
     if "parsed_body" in message:
         return message["parsed_body"]
     if _BINARY_STREAM in _header(message, "content-type"):
@@ -153,7 +153,7 @@ def _from_base64(encoded: Any) -> bytes:
 
 
 def _header(message: JsonObject, name: str) -> str:
-    """A header's values, joined; names in any case, values as text or lists."""
+    """A header's values, joined. Names may have any case, values may be text or lists."""
     for key, value in object_in(message.get("headers")).items():
         if str(key).lower() == name:
             return ",".join(map(str, value)) if is_list(value) else str(value)

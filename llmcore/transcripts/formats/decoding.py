@@ -1,10 +1,9 @@
-"""From bytes to text and from text to JSON data, for recordings: strict where a mistake would go unseen, with
-positions.
+"""Decodes recordings: bytes to text, and text to JSON data. It is strict if a mistake would go unnoticed.
 
-Rules: text is UTF-8 (a BOM is dropped); JSON keeps lone surrogates, which recorded stream chunks really hold. What
-cannot be read is a ValueError that says what and where; what is over one of `RECORDING_LIMITS` is an `OverLimit`, told
-before the memory is spent on it: three bytes of `{},` are a hundred once parsed, a kilobyte of gzip a megabyte. Work is
-linear in the size of the input.
+Rules: text is UTF-8 (a BOM is dropped). JSON keeps lone surrogates, which recorded stream chunks do contain. Unreadable
+input raises a ValueError that says what and where. Input over one of `RECORDING_LIMITS` raises an `OverLimit` before
+it uses the memory: three bytes of `{},` need a hundred when parsed, a kilobyte of gzip a megabyte. Work is linear in
+the size of the input.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ _INFLATERS = {
     "deflate": (zlib.MAX_WBITS, -zlib.MAX_WBITS),  # servers send both the zlib form of the RFC and bare deflate
 }
 _FOR_THE_JSON_MODULE = ("surrogate", "hex escape")
-"""What pydantic_core refuses and the json module takes: a lone `\\ud83d`."""
+"""Errors of pydantic_core for text that the json module accepts: a lone `\\ud83d`."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
-"""A JSON string; one that does not end reaches to the end of the text, so that none is looked through twice."""
+"""A JSON string. An unclosed one extends to the end of the text, so no text is scanned twice."""
 _BRACKET = re.compile(r"[][{}]")
 _SHOWN_KEY = 60
 _VALUE_MARKS = (",", "[", "{")
@@ -43,7 +42,7 @@ _READ_AT_ONCE = 1024 * 1024
 
 
 def whole_file(handle: BinaryIO) -> bytes:
-    """Everything in a file. Raises `OverLimit` for one that is larger than may be held."""
+    """The whole content of a file. Raises `OverLimit` if the file is too large."""
     limit = RECORDING_LIMITS.size
     pieces: list[bytes] = []
     left = limit
@@ -56,7 +55,7 @@ def whole_file(handle: BinaryIO) -> bytes:
 
 
 def decode_utf8(data: bytes) -> str:
-    """The text of `data`, a leading BOM dropped. ValueError names the first byte that is not UTF-8."""
+    """The text of `data`, without a leading BOM. The ValueError names the first byte that is not UTF-8."""
     try:
         return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -65,10 +64,10 @@ def decode_utf8(data: bytes) -> str:
 
 
 def load_json(text: str, *, unique: bool = False) -> Any:
-    """The value of a JSON text, numbers as they were written. ValueError says what is wrong, and at which line and column;
-    `OverLimit` that there are too many values in it.
+    """The value of a JSON text. Raises a ValueError with line and column of what is wrong, and `OverLimit` if it has too
+    many values.
 
-    `unique`: a key that stands twice in an object is refused. For what people write; servers and models may say anything.
+    `unique`: refuse an object with a repeated key. Use it for files that people write, not for replies.
     """
     value = _loaded(text)
     if unique and '"' in text:
@@ -77,7 +76,7 @@ def load_json(text: str, *, unique: bool = False) -> Any:
 
 
 def _check_keys(members: list[tuple[str, Any]]) -> None:
-    """Raises ValueError for a key that is given twice; of the object nothing is kept."""
+    """Raises ValueError for a repeated key. Does not keep the object."""
     if len(members) > 1 and len(dict(members)) < len(members):
         twice = next(key for key, count in Counter(key for key, _ in members).items() if count > 1)
         raise ValueError(f"{twice[:_SHOWN_KEY]!r} is given twice in one object")
@@ -88,7 +87,7 @@ def _loaded(text: str) -> Any:
     try:
         return from_json(text)
     except TypeError:
-        pass  # a lone surrogate stands in the text itself
+        pass  # the text itself contains a lone surrogate
     except ValueError as error:
         if "recursion" in str(error):
             raise _too_deep() from None
@@ -102,9 +101,8 @@ def _loaded(text: str) -> Any:
 
 
 def check_values(text: str) -> None:
-    """Raises `OverLimit` when a JSON text holds more values than may be read at once, ValueError when it is too deep as
-    well. Commas and brackets are counted, first everywhere, which takes next to no time, and only then outside of
-    strings."""
+    """Raises `OverLimit` if a JSON text has too many values, and ValueError if it is also too deep. It counts commas and
+    brackets everywhere, which is fast. If there are too many, it counts again outside of strings."""
     limit = RECORDING_LIMITS.values
     if sum(map(text.count, _VALUE_MARKS)) <= limit:
         return
@@ -112,7 +110,7 @@ def check_values(text: str) -> None:
     for start, end in _outside_strings(text):
         found += sum(text.count(mark, start, end) for mark in _VALUE_MARKS)
         if found > limit:
-            _check_depth(text)  # brackets over and over are no JSON at all
+            _check_depth(text)  # text that only repeats brackets is not JSON
             raise OverLimit(f"more than {limit} values in one JSON text")
 
 
@@ -140,9 +138,9 @@ def _too_deep() -> ValueError:
 def unpack(data: bytes, encoding: str) -> bytes:
     """A body without its content encoding (`gzip`, `deflate`, several separated by commas).
 
-    A recorder may have unpacked the body and left the header: `gzip` without gzip's magic bytes is taken as it is.
-    ValueError for damaged data and for encodings that the standard library cannot unpack (`br`, `zstd`); `OverLimit`
-    for a body that is too large once unpacked, has too many members or too many encodings.
+    A recorder may unpack the body and keep the header, so `gzip` without gzip's magic bytes is returned unchanged.
+    ValueError for damaged data and for encodings that the standard library cannot unpack (`br`, `zstd`). `OverLimit`
+    for a body that is too large when unpacked, or has too many members or encodings.
     """
     names = [part.strip().lower() for part in encoding.split(",") if part.strip()]
     if len(names) > RECORDING_LIMITS.encodings:
@@ -166,8 +164,8 @@ def _inflate(data: bytes, window_bits: tuple[int, ...], name: str) -> bytes:
 
 
 def _members(data: bytes, bits: int) -> bytes:
-    """One compressed stream after the other; zlib.error when the last one is cut. Fed piece by piece: what a member
-    leaves over is copied, and so must be short."""
+    """Unpacks all members; zlib.error if the last one is cut off. Feeds short pieces, since zlib copies what follows the
+    end of a member."""
     limits = RECORDING_LIMITS
     unpacked = bytearray()
     inflater = zlib.decompressobj(bits)
@@ -181,7 +179,7 @@ def _members(data: bytes, bits: int) -> bytes:
         piece = data[position : position + _PIECE]
         unpacked += inflater.decompress(piece, limits.size + 1 - len(unpacked))
         if len(unpacked) > limits.size:
-            raise OverLimit(f"a compressed body of more than {limits.size} bytes once unpacked")
+            raise OverLimit(f"a compressed body of more than {limits.size} bytes when unpacked")
         position += len(piece) - len(inflater.unused_data)
     if data and not inflater.eof:
         raise zlib.error("cut")

@@ -1,11 +1,11 @@
-"""Recorded streams into event objects: server-sent events, JSON lines and JSON arrays, told apart by how the text
-begins.
+"""Splits recorded streams into event objects. The beginning of the text shows whether it is server-sent events, JSON
+lines or a JSON array.
 
-Rules: lines end with LF, CRLF or CR and with nothing else (U+2028 stands raw inside JSON strings); comments, `event:`,
-`id:` and `retry:` fields carry no data; several `data:` lines of one event are joined; `[DONE]` is no event; an event
-without its closing blank line, at the end of a cut recording, still counts. What is not a JSON object is counted in
-`unreadable`, never raised. Work is linear in the length of the text, however it is cut into chunks; only a JSON array
-waits for its end. A stream over `RECORDING_LIMITS` raises `OverLimit`.
+Rules: only LF, CRLF or CR end a line (U+2028 occurs raw inside JSON strings). Comments, `event:`, `id:` and `retry:`
+fields have no data. Several `data:` lines of one event are joined. `[DONE]` is not an event. At the end of a recording,
+an event without its closing blank line counts. What is not a JSON object is counted in `unreadable`, and never raises.
+Work is linear in the length of the text for any chunks. Only a JSON array waits for its end. A stream over
+`RECORDING_LIMITS` raises `OverLimit`.
 """
 
 from __future__ import annotations
@@ -27,43 +27,42 @@ StreamEvent = dict[str, Any]
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _SSE_FIELD = re.compile(r"(?:data|event|id|retry)?:")
 _BETWEEN_ITEMS = re.compile(r"[\s,\[\]]*")
-_CLOSERS = ("}", "]")  # what ends otherwise is no event; telling so is cheaper than parsing
+_CLOSERS = ("}", "]")  # any other ending is not an event; this check is cheaper than parsing
 _DONE = "[DONE]"
 _LINES_PER_EVENT = 4
 
 
 def looks_like_events(text: str) -> bool:
-    """Does the text begin as server-sent events do (a `data:`, `event:`, `id:`, `retry:` or comment line)?"""
+    """Does the text begin like server-sent events (a `data:`, `event:`, `id:`, `retry:` or comment line)?"""
     return _SSE_FIELD.match(text.lstrip("\ufeff\r\n")[:8]) is not None
 
 
 def split_events(text: str) -> tuple[list[StreamEvent], int]:
-    """The events of a whole recorded stream, and how many pieces of it could not be read."""
+    """The events of a whole recorded stream, and the number of its unreadable pieces."""
     splitter = EventSplitter()
     events = list(splitter.whole(text))
     return events, splitter.unreadable
 
 
 class EventSplitter:
-    """The same, incremental: `feed` chunks of text, then `finish`; both give the events that are now whole.
+    """Splits a stream incrementally: `feed` chunks of text, then `finish`; both yield the events that are now whole.
 
-    `unreadable` counts what carried data and was no JSON object.
+    `unreadable` counts pieces with data that are not JSON objects.
     """
 
     def __init__(self) -> None:
         self.unreadable = 0
         self._line: list[str] = []  # pieces of the line that has not ended
-        self._held_return = False  # a CR ended the last chunk: an LF may belong to it
+        self._pending_return = False  # a CR ended the last chunk: an LF may belong to it
         self._data: list[str] = []  # data lines of the event that has not ended
-        self._array: list[str] | None = None  # the whole text, once it has begun with a bracket
+        self._array: list[str] | None = None  # the whole text, if it began with a bracket
         self._begun = False
         self._characters = self._line_count = self._event_count = 0
 
     def whole(self, text: str) -> Iterator[StreamEvent]:
         """The events of a whole stream, one at a time, instead of `feed` and `finish`.
 
-        One JSON object over several lines, which is what a server sends in place of a stream when it fails, is one
-        event.
+        One JSON object over several lines is one event: servers send it instead of a stream when they fail.
         """
         if text.lstrip("\ufeff \t\r\n").startswith("{"):
             try:
@@ -106,13 +105,13 @@ class EventSplitter:
         return chunk
 
     def _lines(self, chunk: str) -> Iterator[str]:
-        """The lines that end inside this chunk; the rest waits."""
-        if self._held_return and chunk:
-            self._held_return = False
+        """The lines that end inside this chunk. The rest waits for the next chunk."""
+        if self._pending_return and chunk:
+            self._pending_return = False
             chunk = chunk.removeprefix("\n")
-        self._held_return = chunk.endswith("\r")
+        self._pending_return = chunk.endswith("\r")
         position = 0
-        for end in _LINE_END.finditer(chunk):  # one at a time: a list of empty lines takes far more than their text
+        for end in _LINE_END.finditer(chunk):  # one at a time: a list of empty lines needs far more memory than their text
             self._line_count += 1
             if self._line_count > RECORDING_LIMITS.events * _LINES_PER_EVENT:
                 raise OverLimit(f"a stream of more than {RECORDING_LIMITS.events * _LINES_PER_EVENT} lines")
@@ -157,7 +156,7 @@ class EventSplitter:
         yield item
 
     def _items(self, text: str) -> Iterator[StreamEvent]:
-        """The objects of a JSON array that may have been cut: each is read once, the first unreadable one ends it."""
+        """The objects of a JSON array that may be cut off. Each is read once; the first unreadable one ends it."""
         check_values(text)
         decoder = json.JSONDecoder()
         position = _next_item(text, 0)

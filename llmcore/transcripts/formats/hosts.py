@@ -1,4 +1,4 @@
-"""Which provider a URL belongs to, and whether it is this machine or a private network."""
+"""Finds the provider of a URL, and whether its host is this machine or in a private network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 __all__ = ["is_local", "provider_of_host"]
 
-_PROVIDERS = (  # a host that is this, or ends so after a dot
+_PROVIDERS = (  # the host itself, or its ending after a dot
     ("api.openai.com", "openai"),
     ("openai.azure.com", "azure"),
     ("services.ai.azure.com", "azure"),
@@ -34,7 +34,7 @@ _LOCAL_ENDINGS = (".local", ".localhost", ".internal", ".test")
 
 
 def provider_of_host(url: str) -> str:
-    """The provider's name as the registry has it; the host itself when it is nobody's we know."""
+    """The provider's name in the registry; the host itself if its provider is unknown."""
     place = urlsplit(url)
     host = place.hostname or ""
     for ending, provider in _PROVIDERS:
@@ -46,7 +46,7 @@ def provider_of_host(url: str) -> str:
 
 
 def is_local(url: str) -> bool:
-    """Is it an address of this machine or of a private network, or a name without a public domain?"""
+    """Is the host this machine, in a private network, or a name without a public domain?"""
     host = urlsplit(url).hostname or ""
     try:
         return not ipaddress.ip_address(host).is_global

@@ -1,9 +1,8 @@
-"""Files and folders of transcripts, read one run at a time.
+"""Reads files and folders of transcripts, one run at a time.
 
-Rules: a JSON Lines file of any size is read line by line and never held; other formats are held one file at a time. A
-path that does not exist, or a folder without transcripts, is the caller's mistake and raises at once. What cannot be
-read inside a file is named by file and line; `on_error` says whether the first one ends the reading ("fail") or each
-is counted and passed over ("skip").
+Rules: a JSON Lines file of any size is read line by line; other formats are loaded one file at a time. A path that
+does not exist, or a folder without transcripts, raises at once. An error inside a file names file and line. With
+`on_error` "fail", the first one raises; with "skip", the reader counts and skips them.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ _UNREADABLE = (ValueError, OverLimit)
 
 
 def read_transcripts(*paths: str | PathLike[str], on_error: OnError = "fail") -> TranscriptReader:
-    """The transcripts of files and folders, in order; folders are walked by name, hidden files left out.
+    """The transcripts of files and folders, in order. A folder is read by name, without hidden files.
 
-    Raises `TranscriptError` for a path that does not exist or a folder that holds none, and, while iterating under
-    "fail", for the first thing that cannot be read.
+    Raises `TranscriptError` for a path that does not exist or a folder without transcripts. With "fail", iterating
+    raises it for the first unreadable entry.
     """
     return TranscriptReader(paths, on_error=on_error)
 
 
 class TranscriptReader:
-    """Iterate it once. `bytes_read` of `bytes_total` tell how far it is; `skipped` keeps the first hundred of
-    `skipped_count`."""
+    """Iterate it once. `bytes_read` of `bytes_total` is the progress. `skipped` has the first hundred of the
+    `skipped_count` errors."""
 
     def __init__(self, paths: Iterable[str | PathLike[str]], *, on_error: OnError = "fail") -> None:
         self.files = [file for path in paths for file in _files(Path(path))]
@@ -66,8 +65,7 @@ class TranscriptReader:
             self.bytes_read = done
 
     def unusable(self, error: TranscriptError) -> None:
-        """Something cannot be read, or was read and cannot be judged: raises it under "fail", counts it under
-        "skip"."""
+        """Report an entry that cannot be read or judged: raises it with "fail", counts it with "skip"."""
         if self._on_error == "fail":
             raise error
         self.skipped_count += 1
@@ -100,14 +98,14 @@ def _size(file: Path) -> int:
 
 
 def _entries(file: Path) -> Iterator[tuple[Entry, int]]:
-    """What the file holds, each with the number of bytes read so far."""
+    """The entries of the file, each with the number of bytes read so far."""
     try:
         with file.open("rb") as handle:
             for entry in _format_of(file, handle)(file, handle):
                 yield entry, handle.tell()
     except OSError as error:
         yield TranscriptError(file, None, f"cannot be read: {error.strerror or error}"), 0
-    except Exception as error:  # one bad file costs only itself, whatever it is that nobody thought of
+    except Exception as error:  # an unforeseen error in one file does not stop the others
         failure = TranscriptError(file, None, f"cannot be read: {type(error).__name__}: {str(error)[:200]}")
         failure.__cause__ = error
         yield failure, 0
@@ -169,7 +167,7 @@ def _cassette(path: Path, handle: BinaryIO) -> Iterator[Entry]:
 
 
 def _one_reply(key: str) -> Callable[[Path, BinaryIO], Iterator[Entry]]:
-    """A file that is one reply and nothing else: what a model wrote (`text`), or a recorded stream (`sse`)."""
+    """A reader for a file with only one reply: a model's text (`text`), or a recorded stream (`sse`)."""
 
     def read(path: Path, handle: BinaryIO) -> Iterator[Entry]:
         try:
@@ -195,11 +193,11 @@ _FORMATS: dict[str, Format] = {
     ".sse": _one_reply("sse"),
 }
 SUFFIXES = frozenset(_FORMATS)
-"""What a folder is searched for. A file that is named itself may have any suffix: it is JSON Lines or plain text."""
+"""The suffixes read in a folder. A file that you name may have any other suffix: it is JSON Lines or plain text."""
 
 
 def _format_of(file: Path, handle: BinaryIO) -> Format:
-    """By suffix. One that is not known, and `.json`, which often holds lines, are told by the first line."""
+    """The format by suffix. The first line decides for an unknown suffix and for `.json`, which often has lines."""
     known = _FORMATS.get(file.suffix.lower())
     if known is not None and known is not _json_document:
         return known

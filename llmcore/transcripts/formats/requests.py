@@ -1,8 +1,8 @@
-"""What a recorded request tells about the reply that was due: the tools offered, a forced choice, the model.
+"""Reads from a recorded request what judging its reply needs: the offered tools, a forced choice, the model.
 
 Reads the bodies of every wire (OpenAI chat and Responses, Anthropic, Gemini, Bedrock, Cohere, Ollama) and llmcore's
-own requests, bare or inside a recorded HTTP request (`body`, `json`). Rules: tools that the provider runs itself are
-no tools of ours; what cannot be recognised is left out, nothing raises.
+own requests, bare or inside a recorded HTTP request (`body`, `json`). Rules: tools that the provider runs are omitted,
+and so is what is not recognised. Nothing raises.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ JsonObject = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
-    """`tools` None = the request names none, so it is not told whether its prompt does. `forced`: a call was required;
-    `forced_tool`: of this tool."""
+    """`tools` None = the request names no tools; its prompt may. `forced`: a call was required. `forced_tool`: the tool
+    that had to be called."""
 
     tools: list[Any] | None = None
     forced: bool = False
@@ -31,7 +31,7 @@ class RequestFacts:
 
 
 def facts_of(request: Any) -> RequestFacts:
-    """The facts of one recorded request; an unknown one tells nothing."""
+    """The facts of one recorded request. An unknown form gives no facts."""
     body = _body(request)
     tool_config = _object(body, "toolConfig", "tool_config")
     offered = _first(body, "tools", "functions") or _first(tool_config, "tools")
@@ -48,12 +48,12 @@ def facts_of(request: Any) -> RequestFacts:
 
 
 def function_tools(offered: Iterable[Any]) -> Iterator[Any]:
-    """The tools that the caller runs, flat: Gemini nests them, Bedrock mixes in cache points, others list server-side
-    tools."""
+    """The tools that the caller runs, as a flat list. Gemini nests them, Bedrock mixes in cache points, and others list
+    server-side tools."""
     seen: set[str] = set()
     for tool in offered:
         if not is_object(tool):
-            yield tool  # no provider's form: whoever compiles the tools says what is wrong with it
+            yield tool  # an unknown form: compiling the tools reports what is wrong
             continue
         nested = _first(tool, "functionDeclarations", "function_declarations")
         for one in nested if is_list(nested) else [tool]:
@@ -64,13 +64,13 @@ def function_tools(offered: Iterable[Any]) -> Iterator[Any]:
 
 
 def _takes_free_text(tool: Any) -> bool:
-    """Is it one of OpenAI's custom tools? Its calls are those of a tool of that name; of arguments it says nothing."""
+    """Is it one of OpenAI's custom tools? It has a name, and no schema of arguments."""
     return object_in(tool).get("type") == "custom" and "input_schema" not in tool
 
 
 def _function_name(tool: Any) -> str | None:
-    """The name of a tool that is defined here, None of one that is not (`{"type": "web_search"}`, `{"googleSearch":
-    {}}`)."""
+    """The name of a tool that the request defines; None for a server-side one (`{"type": "web_search"}`,
+    `{"googleSearch": {}}`)."""
     definition = object_in(tool)
     kind = definition.get("type")
     if isinstance(kind, str) and kind not in ("function", "custom"):
@@ -86,7 +86,7 @@ def _body(request: Any) -> JsonObject:
 
 
 def _choice(choice: Any) -> tuple[bool, str | None]:
-    """`tool_choice` in each wire's form: (was a call required, of which tool)."""
+    """Whether `tool_choice` requires a call, and of which tool, in any wire's form."""
     if isinstance(choice, str):
         return choice.lower() in ("required", "any"), None
     given = object_in(choice)
@@ -110,7 +110,7 @@ def _first(mapping: JsonObject, *keys: str) -> Any:
 
 
 def _object(mapping: JsonObject, *keys: str) -> JsonObject:
-    """The first of the keys that holds an object, else an empty one."""
+    """The first object under one of the keys, else an empty one."""
     for key in keys:
         if is_object(found := mapping.get(key)):
             return found

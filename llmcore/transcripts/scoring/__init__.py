@@ -1,4 +1,4 @@
-"""From transcripts to figures: a reply's envelope, what was expected of it, the verdict, and the counts by family and dialect.
+"""Turns transcripts into figures: a reply's envelope, its expectation, the verdict, and the counts by family and dialect.
 
-No file is opened here and nothing is printed; how a recording was written down is no matter of this room (`formats`).
+Nothing here opens a file or prints. `formats` knows the file formats.
 """

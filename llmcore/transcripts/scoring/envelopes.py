@@ -1,7 +1,6 @@
-"""The envelope of one recorded reply, in whichever of the format's ways it was recorded.
+"""The envelope of one recorded reply, in any form that the transcript format allows.
 
-Nothing raises on what a model wrote or a server sent: a stream that is none, or a body of another shape, is a reply
-like any other.
+No output of a model or server raises: malformed streams and bodies of unknown shape count as replies.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _ERROR_DEPTH = 5
 
 
 def envelope_of(exchange: Exchange, tools: ToolSet | None, forced_tool: str | None) -> tuple[Envelope | None, int]:
-    """The reply's envelope, None when the request failed; and how many pieces of a recorded stream are no events. Special tokens
-    that were broken in the recorded request are whole in it, as they were in the run."""
+    """The reply's envelope (None if the request failed), and the number of unreadable pieces of a recorded stream. If the
+    recorded request broke special tokens, the envelope has them whole, as in the run."""
     envelope, unreadable = _as_recorded(exchange, tools, forced_tool)
     joiners = joiners_in(exchange.request) if envelope is not None else None
     if envelope is None or joiners is None:
@@ -35,19 +34,19 @@ def envelope_of(exchange: Exchange, tools: ToolSet | None, forced_tool: str | No
 
 def _as_recorded(exchange: Exchange, tools: ToolSet | None, forced_tool: str | None) -> tuple[Envelope | None, int]:
     reader = _ReplyReader(exchange, tools, forced_tool)
-    said: list[dict[str, Any] | str] = []
+    quoted_reply: list[dict[str, Any] | str] = []
     if exchange.kind == "error" or exchange.error is not None:
         quoted = _failed_generation(exchange.error, _ERROR_DEPTH)
         if quoted is None:
             return None, 0
-        said = [{"error": {"failed_generation": quoted}}]
+        quoted_reply = [{"error": {"failed_generation": quoted}}]
     match exchange.kind:
         case "error":
-            return reader.read(said[0]), 0
+            return reader.read(quoted_reply[0]), 0
         case "chunks":
-            return reader.fed([*_chunks(exchange), *said]), 0
+            return reader.fed([*_chunks(exchange), *quoted_reply]), 0
         case "sse":
-            return reader.streamed(exchange.sse or "", said)
+            return reader.streamed(exchange.sse or "", quoted_reply)
         case "response" if exchange.stream and isinstance(exchange.response, str):
             return reader.streamed(exchange.response)
         case kind:
@@ -55,7 +54,7 @@ def _as_recorded(exchange: Exchange, tools: ToolSet | None, forced_tool: str | N
 
 
 class _ReplyReader:
-    """The normaliser, told what the exchange tells."""
+    """Runs the normaliser with the settings of the exchange."""
 
     def __init__(self, exchange: Exchange, tools: ToolSet | None, forced_tool: str | None) -> None:
         self._exchange = exchange
@@ -87,20 +86,20 @@ class _ReplyReader:
         splitter = EventSplitter()
         events = splitter.whole(text)
         first = next(events, None)
-        if first is None:  # not a stream after all: whatever it is, it is the reply
+        if first is None:  # not a stream: the whole text is the reply
             return self.read(text), 0
         return self.fed(chain([first], events, behind)), splitter.unreadable
 
 
 def _chunks(exchange: Exchange) -> list[dict[str, Any] | str]:
-    """Events, and text deltas where an adapter yields them; anything else says nothing."""
+    """The events, and the text deltas that some adapters yield. Anything else becomes an empty event."""
     return [chunk if isinstance(chunk, str) else object_in(chunk) for chunk in exchange.chunks or []]
 
 
 def _failed_generation(error: Any, depth: int) -> str | None:
-    """Groq's error body quotes what the model wrote; that is a reply."""
+    """The model's text that Groq's error body quotes. It counts as a reply."""
     if not is_object(error) or not depth:
         return None
-    if isinstance(said := error.get("failed_generation"), str):
-        return said
-    return next((said for part in error.values() if (said := _failed_generation(part, depth - 1)) is not None), None)
+    if isinstance(text := error.get("failed_generation"), str):
+        return text
+    return next((text for part in error.values() if (text := _failed_generation(part, depth - 1)) is not None), None)

@@ -1,7 +1,7 @@
-"""Equality of JSON values: strict about types where JSON is, and only there.
+"""Equality of JSON values, with the types of JSON.
 
-1 equals 1.0, since JSON has one kind of number; True does not equal 1; NaN equals itself, so that a recorded one can
-be expected; the order of keys is free, that of items is not.
+1 equals 1.0, since JSON has one number type. True does not equal 1. NaN equals itself, so that you can expect a
+recorded one. The order of items counts, the order of keys does not.
 """
 
 from __future__ import annotations

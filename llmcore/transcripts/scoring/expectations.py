@@ -1,4 +1,4 @@
-"""What an expectation wants of a reply, and where the reply differs."""
+"""Compares a reply with its expectation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from llmcore.validator import Problem, parse
 __all__ = ["OUTPUT_TOOL", "Mismatch", "compared", "unanswered"]
 
 OUTPUT_TOOL = "final_result"
-"""The tool whose arguments are the typed output, where an endpoint cannot do schemas and tools at once."""
+"""The tool whose arguments are the typed output, if an endpoint cannot combine schemas and tools."""
 
 What = Literal["calls", "content", "value"]
 
@@ -31,10 +31,10 @@ class Mismatch:
 def compared(
     expectation: Expectation, envelope: Envelope, calls: Sequence[ToolCall], schema: JsonSchema | None
 ) -> tuple[list[Mismatch], list[Problem]]:
-    """Where a reply differs, and why no value could be read of it. `calls` are the envelope's as they may run.
+    """Where a reply differs, and why no value could be read from it. `calls`: the envelope's calls after repairs.
 
-    Complete calls are compared, by name and arguments, with the expected ones as the model wrote them and as they may
-    run: either may be expected. Content is compared without the white space around it.
+    Compares complete calls by name and arguments. The expected ones may match the calls as written or after repairs.
+    White space around the content does not count.
     """
     found = [*_calls_compared(expectation, envelope, calls), *_content_compared(expectation, envelope)]
     if not expectation.judges_value:
@@ -49,7 +49,7 @@ def compared(
 
 
 def unanswered(expectation: Expectation) -> list[Mismatch]:
-    """Of a request that failed: everything that was expected of its reply."""
+    """The mismatches of a failed request: everything that was expected of its reply."""
     wanted: list[tuple[What, Any]] = [
         ("calls", [_plain(call) for call in expectation.calls or []]),
         ("content", expectation.content),
@@ -75,7 +75,7 @@ def _content_compared(expectation: Expectation, envelope: Envelope) -> list[Mism
 
 
 def _value(envelope: Envelope, calls: Sequence[ToolCall], schema: JsonSchema | None, expected: Any) -> Any:
-    """The typed output: the output tool's arguments if it was called, else what the content parses to."""
+    """The typed output: the output tool's arguments if it was called, else the parsed content."""
     for call in calls:
         if call.name == OUTPUT_TOOL and call.complete and call.arguments is not None:
             return call.arguments

@@ -1,7 +1,7 @@
-"""Which family a model belongs to, which targets the family has, and whether a recording is of a real provider.
+"""The family of a model, the targets of a family, and whether a recording is of a real provider.
 
-A family is who trained the model, wherever it is served: Claude on Bedrock is `claude`. The targets are the user's
-document's (success metrics: OpenAI 99 %, Claude 95 %, Llama 85 %, 0.2 retries a call, fallbacks under 5 %).
+A family is named after the trained model, wherever it is served: Claude on Bedrock is `claude`. The targets are the
+success metrics: OpenAI 99 %, Claude 95 %, Llama 85 %, 0.2 retries a call, fallbacks under 5 %.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import re
 __all__ = ["MAX_FALLBACK_SHARE", "MAX_RETRIES_PER_CALL", "SUCCESS_TARGETS", "family_of", "is_real_provider"]
 
 SUCCESS_TARGETS = {"openai": 0.99, "claude": 0.95, "llama": 0.85}
-"""The least share of units that succeed."""
+"""The smallest allowed share of units that succeed."""
 MAX_RETRIES_PER_CALL = 0.2
 MAX_FALLBACK_SHARE = 0.05
-"""Fallbacks stay below this."""
+"""The share of fallbacks must be below this."""
 
 _FAMILIES = tuple(
     (re.compile(pattern), family)
-    for pattern, family in (  # the first found in the model's name; derived models stand before what they derive from
+    for pattern, family in (  # the first match in the model's name counts, so derived models precede their base
         (r"claude", "claude"),
         (r"deepseek", "deepseek"),
         (r"hermes", "hermes"),
@@ -51,7 +51,7 @@ _REAL = re.compile(r"\s*(?:provider|real|live|production)\b", re.IGNORECASE)
 
 
 def family_of(provider: str, model: str) -> str:
-    """By the model's name; else the provider's own family or name; `unknown` when neither is told."""
+    """The family by the model's name, else the provider's own family or name, else `unknown`."""
     name = model.lower()
     for pattern, family in _FAMILIES:
         if pattern.search(name):
@@ -61,10 +61,9 @@ def family_of(provider: str, model: str) -> str:
 
 
 def is_real_provider(provenance: str | None) -> bool:
-    """May targets be judged by such a recording? Only where a real provider answered.
+    """Did a real provider answer? Only such recordings count for the targets.
 
-    True when the provenance begins with `provider`, `real`, `live` or `production`, or is not stated: who replays
-    traffic of their own has seldom labelled it. Recorders that talk to a stand-in state it (`local: ...`), and any
-    other word counts as local too.
+    True if the provenance begins with `provider`, `real`, `live` or `production`, or is missing: people seldom label
+    their own traffic. Recorders of a local stand-in label it (`local: ...`). Any other word counts as local too.
     """
     return provenance is None or not provenance.strip() or _REAL.match(provenance) is not None

@@ -1,7 +1,7 @@
-"""One recorded reply through layers 2 and 3: was anything due, would it be asked again, is it what was expected.
+"""Judges one recorded reply with layers 2 and 3: was a call or value due, is a re-ask needed, is it as expected?
 
-Nothing raises on what a model wrote or a server sent. Only the caller's side of a transcript, its tools and its output
-schema, can be wrong, and that raises a `TranscriptError` that names the line.
+No output of a model or server raises. Wrong tools or a wrong output schema in the transcript raise a `TranscriptError`
+that names the line.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ __all__ = ["Judgement", "Mismatch", "judge"]
 class Judgement:
     """One exchange judged.
 
-    `envelope` is None when the request failed. `calls` are as they may run (after layer 3's repairs); those at the
-    indexes in `refused` may not. `due`: a call or a value was due, so the reply is a unit. `problems`: why it would be
-    asked again. `mismatches`: what differs from the expectation. `unreadable_events`: pieces of a recorded stream that
-    are no events.
+    `envelope` is None if the request failed. `calls` are the calls after layer 3's repairs; those at the indexes in
+    `refused` may not run. `due`: a call or a value was due, so the reply is a unit. `problems`: the reasons for a re-ask.
+    `mismatches`: what differs from the expectation. `unreadable_events`: pieces of a recorded stream that are not events.
     """
 
     envelope: Envelope | None
@@ -66,7 +65,7 @@ def judge(transcript: Transcript, index: int) -> Judgement:
         raise _unusable(transcript, index, str(error)) from error
     except ValidationError as error:
         raise _unusable(transcript, index, f"its tools cannot be used: {first_problem(error)}") from None
-    except Exception as error:  # one run costs only itself, whatever it is that nobody thought of
+    except Exception as error:  # an unforeseen error in one run does not stop the others
         raise _unusable(transcript, index, f"cannot be judged: {type(error).__name__}: {_shortened(error)}") from error
     if expectation.calls is None and not expectation.judges_value:
         problems += _near_misses(envelope, problems)
@@ -86,7 +85,7 @@ def _unusable(transcript: Transcript, index: int, why: str) -> TranscriptError:
 
 
 def _tools(transcript: Transcript, facts: RequestFacts) -> ToolSet | None:
-    """What the run offered; else what the request did; else it is not told."""
+    """The tools that the run offered, else those of the request; None if unknown."""
     offered = list(function_tools(transcript.tools)) if transcript.tools is not None else facts.tools
     return None if offered is None else compile_tools(offered)
 
@@ -97,7 +96,7 @@ def _failed(exchange: Exchange, expectation: Expectation, *, due: bool) -> Judge
 
 
 def _checked(envelope: Envelope, tools: ToolSet | None, forced: bool) -> tuple[list[ToolCall], list[Problem]]:
-    """The calls as they may run, and what keeps them from it."""
+    """The calls after repairs, and the problems that keep them from running."""
     calls, problems = envelope.tool_calls, list[Problem]()
     if tools is not None and (calls or forced):
         report = validate(envelope, tools, strictness="safe", required=forced)
@@ -109,7 +108,7 @@ def _checked(envelope: Envelope, tools: ToolSet | None, forced: bool) -> tuple[l
 
 
 def _own(calls: Sequence[ToolCall]) -> Iterator[Problem]:
-    """What makes a call no success even where no tools, or read-only ones, let the validator pass it."""
+    """Problems of calls that the validator accepts without tools, or for read-only tools."""
     for index, call in enumerate(calls):
         guesses = sorted({repair.kind for repair in call.repairs if repair.safety == "guess"})
         checks: tuple[tuple[bool, ProblemKind, str], ...] = (
@@ -124,7 +123,7 @@ def _own(calls: Sequence[ToolCall]) -> Iterator[Problem]:
 
 
 def _missed(envelope: Envelope) -> list[NearMiss]:
-    """What may have been meant as a call; what is only shown was not."""
+    """The near misses that may have been meant as calls, without text that only shows a call."""
     return [miss for miss in envelope.near_misses if miss.reason not in SHOWN]
 
 

@@ -1,6 +1,6 @@
-"""The figures of a replay as data: what the tables show and `--json` prints.
+"""The figures of a replay as data, for the tables and `--json`.
 
-Rates are shares between 0 and 1, None where nothing was counted.
+Rates are shares between 0 and 1, None if nothing was counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["DialectRow", "FamilyRow", "Finding", "ScoreReport", "TargetVerdict"]
 
 
 class Finding(BaseModel):
-    """Something worth a look, and where. `expected` and `got` are set for expectations that are not met."""
+    """A finding and its place. `expected` and `got` are set for expectations that are not met."""
 
     id: str
     path: str | None = None
@@ -26,13 +26,13 @@ class Finding(BaseModel):
 
     @property
     def where(self) -> str:
-        """The place as editors jump to it, with the id where it says more."""
+        """The place in a form that editors can open, plus the id if the place does not contain it."""
         place = f"{self.path}:{self.line}" if self.path and self.line else self.path or ""
         return f"{place} ({self.id})" if place and self.id and self.id not in place else place or self.id or "-"
 
 
 class TargetVerdict(BaseModel):
-    """One figure against its target. `at_least`: higher is better; else the figure may not exceed the target."""
+    """One figure and its target. `at_least`: higher is better; else the figure may not exceed the target."""
 
     metric: str
     value: float
@@ -42,11 +42,11 @@ class TargetVerdict(BaseModel):
 
 
 class FamilyRow(BaseModel):
-    """One model family, real and local recordings apart.
+    """One model family. Real and local recordings are separate rows.
 
-    `needs_reask`: units that would be asked again and whose recording holds no further answer. `wrong`: sound units
-    that are not what was expected. `retries_per_call` (re-asks, other modes and models, per successful unit) and
-    `fallback_share` (units that took another mode or model) are None unless the row has runs of several exchanges.
+    `needs_reask`: units that need a re-ask which the recording does not have. `wrong`: valid units that differ from the
+    expectation. `retries_per_call` (re-asks, other modes and models, per successful unit) and `fallback_share` (units
+    that used another mode or model) are None unless the row has runs of several exchanges.
     """
 
     family: str
@@ -63,7 +63,7 @@ class FamilyRow(BaseModel):
     @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property; pydantic documents it so
     @property
     def targets(self) -> list[TargetVerdict]:
-        """Empty for local recordings, and where there is no figure or no target."""
+        """The verdicts. Empty for local recordings, or without a figure or target."""
         if not self.real_provider:
             return []
         return [
@@ -83,8 +83,8 @@ def _verdict(
 
 
 class DialectRow(BaseModel):
-    """The calls of one dialect, each counted once by the least safe repair it needed. `invalid`: whole calls that may
-    not run (no such tool, arguments that do not fit). `units` and `succeeded`: the units such a call stands in."""
+    """The calls of one dialect, each counted once by the least safe repair it needed. `invalid`: complete calls that may
+    not run (no such tool, invalid arguments). `units` and `succeeded`: the units with such a call."""
 
     dialect: str
     calls: int
@@ -99,7 +99,7 @@ class DialectRow(BaseModel):
 
 
 class ScoreReport(BaseModel):
-    """A whole replay. `near_misses` counts them by reason; `unmet` and `reasks` hold the first ones only."""
+    """A whole replay. `near_misses` has counts by reason. `unmet` and `reasks` have only the first findings."""
 
     runs: int
     exchanges: int

@@ -1,9 +1,9 @@
-"""What a replay counts: success by model family, calls by dialect, and the expectations that are not met.
+"""Counts a replay: success by model family, calls by dialect, and the expectations that are not met.
 
 Rules (docs/transcripts.md, "What replay counts"): a *unit* is a reply in which a call or a value was due, together
-with the exchanges that were made because of it (re-asks, other modes, other models, repeated requests); the last of
-them decides. A unit succeeds, or needs a re-ask that the recording does not hold, or is wrong: sound, but not what was
-expected. Pure: no files, no terminal. Memory is bounded however long the replay, time is linear in it.
+with the exchanges that it caused (re-asks, other modes, other models, repeated requests). The last one decides. A unit
+succeeds, needs a re-ask that the recording does not have, or is wrong: valid, but not as expected. No files, no
+terminal. Memory is bounded, and time is linear in the length of the replay.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORST_FIRST: tuple[Safety, ...] = ("truncated", "guess", "coerced", "lossless")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A reply in which something was due, and what followed from it. `last` is the judgement that decides."""
+    """A reply in which a call or value was due, with the exchanges it caused. `last` is the judgement that decides."""
 
     last: Judgement
     retries: int = 0
@@ -66,34 +66,34 @@ def _unit(group: Sequence[tuple[AttemptReason, Judgement]]) -> Iterator[Unit]:
 
 @dataclass(slots=True)
 class _Tally:
-    """The counts of one row. `told_*` count only runs that say why each request was made."""
+    """The counts of one row. `reasoned_*` count only runs that say why each request was made."""
 
     runs: int = 0
     units: int = 0
     succeeded: int = 0
     needs_reask: int = 0
     wrong: int = 0
-    told_units: int = 0
-    told_succeeded: int = 0
+    reasoned_units: int = 0
+    reasoned_succeeded: int = 0
     retries: int = 0
     fallbacks: int = 0
     several_exchanges: bool = False
 
-    def add(self, unit: Unit, *, told: bool) -> None:
+    def add(self, unit: Unit, *, reasoned: bool) -> None:
         self.units += 1
         self.succeeded += unit.succeeded
         self.needs_reask += unit.needs_reask
         self.wrong += not unit.succeeded and not unit.needs_reask
-        if told:
-            self.told_units += 1
-            self.told_succeeded += unit.succeeded
+        if reasoned:
+            self.reasoned_units += 1
+            self.reasoned_succeeded += unit.succeeded
             self.retries += unit.retries
             self.fallbacks += unit.fallback
 
 
 @dataclass(slots=True)
 class _DialectTally:
-    """Calls by the worst repair that their arguments needed, and the units they stand in."""
+    """Calls by the least safe repair that their arguments needed, and the units with such calls."""
 
     calls: Counter[str] = field(default_factory=Counter[str])
     invalid: int = 0
@@ -102,7 +102,7 @@ class _DialectTally:
 
 
 class Score:
-    """Counts runs as they come: `add` each, then `report`. `keep` bounds how many findings are kept for showing."""
+    """Counts runs: `add` each, then `report`. `keep` is how many findings of each kind the report has."""
 
     def __init__(self, *, keep: int = 20) -> None:
         self._keep = keep
@@ -116,17 +116,17 @@ class Score:
         self._unreadable_events = 0
 
     def add(self, transcript: Transcript) -> None:
-        """Judge and count one run. Raises `TranscriptError` when its tools or its output schema cannot be used."""
+        """Judge and count one run. Raises `TranscriptError` if its tools or its output schema cannot be used."""
         self.add_judged(transcript, [judge(transcript, index) for index in range(len(transcript.exchanges))])
 
     def add_judged(self, transcript: Transcript, judgements: Sequence[Judgement]) -> None:
-        """Count one run that was judged already."""
+        """Count one run that is already judged."""
         real = is_real_provider(transcript.provenance)
         tally = self._rows.setdefault((family_of(transcript.provider, transcript.model), real), _Tally())
         tally.runs += 1
         tally.several_exchanges |= len(transcript.exchanges) > 1
         for unit in units_of(transcript, judgements):
-            tally.add(unit, told=not transcript.flat)
+            tally.add(unit, reasoned=not transcript.flat)
             self._count_dialects(unit)
             if unit.needs_reask:
                 self._note(self._reasks, transcript, "; ".join(unit.last.problems[:3]))
@@ -180,7 +180,7 @@ class Score:
 
 
 def _state(call: ToolCall) -> str:
-    """`cut`, or the least safe repair the call needed, or `as_written`."""
+    """`truncated`, else the least safe repair that the call needed, else `as_written`."""
     if not call.complete:
         return "truncated"
     needed = {repair.safety for repair in call.repairs}
@@ -198,8 +198,8 @@ def _family_row(family: str, real: bool, tally: _Tally) -> FamilyRow:
         needs_reask=tally.needs_reask,
         wrong=tally.wrong,
         success_rate=_ratio(tally.succeeded, tally.units),
-        retries_per_call=_ratio(tally.retries, tally.told_succeeded) if several else None,
-        fallback_share=_ratio(tally.fallbacks, tally.told_units) if several else None,
+        retries_per_call=_ratio(tally.retries, tally.reasoned_succeeded) if several else None,
+        fallback_share=_ratio(tally.fallbacks, tally.reasoned_units) if several else None,
     )
 
 

@@ -85,7 +85,7 @@ async def test_the_import_counts_in_no_deadline(clock: Clock, way: Callable[[Orc
     assert clock.now == IMPORT
 
 
-async def test_nor_in_that_of_a_chat_and_of_what_it_finalises(clock: Clock) -> None:
+async def test_the_import_counts_in_no_deadline_of_a_chat(clock: Clock) -> None:
     class Polite(Agent):
         async def finalize_response(self, text: str) -> str:
             return f"{text} Bye."
@@ -94,7 +94,7 @@ async def test_nor_in_that_of_a_chat_and_of_what_it_finalises(clock: Clock) -> N
     assert await agent.chat("Hello?", deadline=DEADLINE) == "Hello. Bye."
 
 
-async def test_nor_in_that_of_a_run_around_it(clock: Clock) -> None:
+async def test_the_import_counts_in_no_deadline_of_an_outer_run(clock: Clock) -> None:
     inner = Orchestrator(Slow(clock, "Paris."))
 
     async def ask(context: RunContext[None]) -> str:
@@ -155,7 +155,7 @@ async def test_the_timers_round_a_tool_wait_for_the_import_within(
     assert [record.error for record in result.tool_results] == [None]
 
 
-async def test_so_do_those_round_hooks_and_other_functions() -> None:
+async def test_the_timers_around_hooks_and_other_functions_wait_for_the_import() -> None:
     async def ask(context: RunContext[Any]) -> str:
         return (await Orchestrator(Importing("Paris.")).run("Where?", parent=context)).content
 

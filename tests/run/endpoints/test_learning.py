@@ -130,7 +130,7 @@ def _modes(result: RunResult) -> list[str]:
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["run", "stream"])
 @pytest.mark.parametrize("behaviour", list(SERVERS))
-async def test_an_unknown_model_completes_a_call_and_the_next_request_goes_straight_to_the_learnt_mode(
+async def test_an_unknown_model_completes_a_call_and_the_next_request_uses_the_learned_mode(
     behaviour: str, streamed: bool, backend: str | Path | None, made: Made
 ) -> None:
     server_does, tool_choice, learnt = SERVERS[behaviour]

@@ -109,7 +109,7 @@ async def test_a_typed_stream_is_answered_without_them() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"retry_with_different_format": False}, {"force_text_mode": True}], ids=str)
-async def test_so_it_is_where_the_mode_may_not_change(settings: dict[str, Any]) -> None:
+async def test_refused_additions_are_left_out_if_the_mode_may_not_change(settings: dict[str, Any]) -> None:
     with WireServer(without(has_options, weather)) as server:
         *results, _ = await runs(server, True, [get_weather], "Weather in Paris?", **settings)
     assert {result.content for result in results} == {"It is sunny."}
@@ -190,7 +190,7 @@ def asks_for_the_cost(seen: Seen) -> bool:
         "usage? not on this gateway",
     ],
 )
-async def test_the_cost_that_nobody_asked_for_is_not_asked_for_where_it_is_refused_by_name(words: str, streamed: bool) -> None:
+async def test_an_unrequested_cost_is_not_asked_for_if_it_is_refused_by_name(words: str, streamed: bool) -> None:
     at = {"provider": "openrouter", "model": "meta-llama/llama-3.3-70b-instruct", "api_key": "k-0123456789"}
     refusal = Failure(400, {"error": {"message": words}})
     with WireServer(lambda seen: refusal if asks_for_the_cost(seen) else weather(seen)) as server:

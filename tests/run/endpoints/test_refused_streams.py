@@ -82,7 +82,7 @@ async def test_the_same_mode_is_asked_at_once_and_it_is_learnt(refusal: str, too
 
 
 @pytest.mark.parametrize("provider", list(MODELS))
-async def test_so_it_is_on_every_wire(provider: str) -> None:
+async def test_refused_streams_are_learned_on_every_wire(provider: str) -> None:
     refuses, body = REFUSALS["in words"]
     with WireServer(_refusing(refuses, body)) as server:
         first, second = await _streamed(server, provider, [])

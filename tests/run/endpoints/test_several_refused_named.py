@@ -49,7 +49,7 @@ async def learnt(words: str, names: tuple[str, ...], **given: Any) -> tuple[list
         "temperature, top_p: Extra inputs are not permitted",
     ],
 )
-async def test_both_are_left_out_and_learnt(words: str) -> None:
+async def test_both_named_parts_are_left_out_and_learned(words: str) -> None:
     counts, known = await learnt(words, ("temperature", "top_p"), temperature=0.3, top_p=0.4)
     assert (counts, known) == ([2, 1], {"temperature": False, "top_p": False})
 

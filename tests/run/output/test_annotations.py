@@ -87,7 +87,7 @@ def test_an_iterable_is_a_list_that_was_read(annotation: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [Held, Kept])
-def test_so_is_one_within_a_class(kind: Any) -> None:
+def test_an_iterable_inside_a_class_is_a_list_that_was_read(kind: Any) -> None:
     assert parse('{"items": [{"n": 1}]}', kind).items == [Item(n=1)]
     listed: Any = list[kind]
     with pytest.raises(OutputParseError, match=r"`\[0\]\.items\[1\]\.n`.*too large"):

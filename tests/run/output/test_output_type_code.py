@@ -83,7 +83,7 @@ def test_one_in_the_second_answer_does_not_either() -> None:
 
 
 @pytest.mark.anyio
-async def test_nor_one_of_a_partial_value() -> None:
+async def test_a_slow_validator_of_a_partial_value_ends_at_the_deadline() -> None:
     async def streamed() -> None:
         fake = FakeModel('{"n": 2, "more": "' + "x" * 100 + '"}', chunk_size=40)
         async for _ in Orchestrator(fake).stream("x", Slow, deadline=DEADLINE):
@@ -95,7 +95,7 @@ async def test_nor_one_of_a_partial_value() -> None:
     _ended(started, caught.value)
 
 
-def test_nor_one_that_looks_at_a_tools_last_value() -> None:
+def test_a_slow_validator_of_a_tools_last_value_ends_at_the_deadline() -> None:
     started = time.perf_counter()
     with pytest.raises(Timeout) as caught:
         Orchestrator(FakeModel().tool_call("stop"), [stop]).execute_sync("x", Slow, deadline=DEADLINE)

@@ -351,7 +351,7 @@ async def test_no_start_is_saved_once_the_run_is_ending(parallel: int) -> None:
 
 
 @pytest.mark.parametrize("way", ["abort", "end", "checkpoint"])
-async def test_a_call_that_another_one_kept_from_beginning_runs_where_it_goes_on_or_is_reported_as_not_begun(way: str) -> None:
+async def test_a_blocked_call_runs_on_resume_or_is_reported_as_not_begun(way: str) -> None:
     began: list[str] = []
 
     @tool

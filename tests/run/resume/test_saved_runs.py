@@ -123,7 +123,7 @@ def test_reports_and_problems_are_as_useful_as_before() -> None:
     assert all(isinstance(problem, Problem) for failure in unfit for problem in failure.problems)
 
 
-def test_a_report_that_is_none_stays_data() -> None:
+def test_data_that_is_not_a_report_stays_data() -> None:
     data = _with_a_call().model_dump(mode="json")
     data["attempts"][0]["report"] = {"calls": 5}
     assert RunResult.model_validate(data).attempts[0].report == {"calls": 5}

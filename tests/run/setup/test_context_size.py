@@ -90,7 +90,7 @@ async def test_a_counter_that_gives_no_number_ends_the_run() -> None:
     def many(_: Request) -> Any:
         return "many"
 
-    with pytest.raises(ConfigError, match="gave 'many', which is no number of tokens"):
+    with pytest.raises(ConfigError, match="returned 'many', which is not a number of tokens"):
         await Orchestrator(FakeModel("ok"), token_counter=many, max_context_tokens=5).run("go")
 
 

@@ -39,12 +39,12 @@ def _refused(given: Any, **options: Any) -> str:
 
 
 @pytest.mark.parametrize("given", [5, b"hi", {"messages": [USER]}, 1.5, object()])
-def test_what_is_no_request_is_named(given: Any) -> None:
+def test_a_wrong_request_is_named(given: Any) -> None:
     said = _refused(given)
     assert said == f"the request is of type {type(given).__name__}; give text, a list of messages or a Request"
 
 
-def test_so_is_what_is_no_message() -> None:
+def test_a_wrong_message_is_named() -> None:
     assert (
         _refused([USER, 5])
         == "message 1 of the request is of type int; give a Message, or a dict of one: {'role': 'user', 'content': '...'}"
@@ -171,7 +171,7 @@ def test_nonsense_is_named_in_our_words(message: dict[str, Any], words: str) -> 
 
 
 def test_no_message_at_all_is_no_request() -> None:
-    assert _refused([]) == "the request holds no messages; give text, or at least one message"
+    assert _refused([]) == "the request has no messages; give text, or at least one message"
     assert "message_history" in _refused("hi", history=[USER])
     assert "an image is an ImageBlock" in _refused("hi", images=["a.png"])
     assert _taken([], message_history=[USER]) == [Message.model_validate(USER)]

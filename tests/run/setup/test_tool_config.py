@@ -64,13 +64,13 @@ async def test_the_models_own_lie_over_the_orchestrators_and_the_runs_over_both(
 
 async def test_an_allowed_tool_that_does_not_exist_is_named_with_the_nearest() -> None:
     for config, words in (
-        ({"zzz"}, "'zzz' is none of the tools; there are add, get_weather"),
+        ({"zzz"}, "'zzz' is not one of the tools; there are add, get_weather"),
         ({"get_wether"}, "did you mean 'get_weather'"),
     ):
         with pytest.raises(ConfigError, match=words):
             await Orchestrator(FakeModel("ok"), [add, get_weather]).run("go", tool_config=ToolConfig(allowed=frozenset(config)))
     settings = {"a": {"tools": {"allowed": ["zzz"]}}}
-    with pytest.raises(ConfigError, match="'zzz' is none of the tools"):
+    with pytest.raises(ConfigError, match="'zzz' is not one of the tools"):
         await stack({"a": FakeModel("ok")}, [add], settings=settings).run("go")
     some = ToolConfig(allowed=frozenset({"add", "of_another_run"}))
     assert (await Orchestrator(FakeModel("ok"), [add, get_weather]).run("go", tool_config=some)).content == "ok"
@@ -78,9 +78,9 @@ async def test_an_allowed_tool_that_does_not_exist_is_named_with_the_nearest() -
 
 async def test_one_setting_is_given_once() -> None:
     config = ToolConfig(max_turns=3)
-    with pytest.raises(ConfigError, match=r"max_tool_turns and tool_config\.max_turns are one setting"):
+    with pytest.raises(ConfigError, match=r"max_tool_turns and tool_config\.max_turns are the same setting"):
         Orchestrator(FakeModel("ok"), [add], tool_config=config, max_tool_turns=4)
-    with pytest.raises(ConfigError, match=r"max_tool_turns and tool_config\.max_turns are one setting"):
+    with pytest.raises(ConfigError, match=r"max_tool_turns and tool_config\.max_turns are the same setting"):
         await Orchestrator(FakeModel("ok"), [add]).run("go", tool_config=config, max_tool_turns=4)
     wrong: Any = {"max_turns": 3}
     with pytest.raises(ConfigError, match=r"`tool_config` must be an llmcore\.ToolConfig, not dict"):
@@ -115,7 +115,7 @@ def test_a_choice_that_the_settings_leave_no_tool_for_is_reported_before_anythin
 
 def test_a_choice_of_a_tool_that_is_not_allowed_names_those_that_are() -> None:
     orchestrator = Orchestrator(FakeModel("never asked"), [add, get_weather])
-    with pytest.raises(ConfigError, match=r"names 'add' and ToolConfig.allowed leaves \['get_weather'\]"):
+    with pytest.raises(ConfigError, match=r"names 'add', but ToolConfig.allowed leaves \['get_weather'\]"):
         orchestrator.run_sync("x", tool_choice={"name": "add"}, tool_config=ToolConfig(allowed={"get_weather"}))
     for choice in ("auto", "none"):
         assert Orchestrator(FakeModel("ok"), [add], tool_config=ToolConfig(enabled=False)).run_sync("x", tool_choice=choice)

@@ -58,13 +58,13 @@ def same_name(function: Any) -> Tool:
     ids=["functions", "methods", "tools of instances", "options", "definition", "definitions"],
 )
 def test_two_tools_of_one_name_are_an_error_wherever_they_are_given(first: Any, second: Any) -> None:
-    with pytest.raises(ToolDefinitionError, match=r"two tools of one list are called '\w+'.*renamed"):
+    with pytest.raises(ToolDefinitionError, match=r"two tools in one list are called '\w+'.*renamed"):
         Orchestrator(FakeModel("x"), [first, second])
-    with pytest.raises(ToolDefinitionError, match="two tools of one list"):
+    with pytest.raises(ToolDefinitionError, match="two tools in one list"):
         Orchestrator(FakeModel("x")).run_sync("go", tools=[first, second])
     with pytest.raises(ToolDefinitionError, match=r"has the name of one of the orchestrator's.*replacing\(\)"):
         Orchestrator(FakeModel("x"), [first]).run_sync("go", tools=[second])
-    with pytest.raises(ToolDefinitionError, match="two tools of one list"):  # there is nothing to replace
+    with pytest.raises(ToolDefinitionError, match="two tools in one list"):  # there is nothing to replace
         Orchestrator(FakeModel("x"), [first, as_tool(second).replacing()])
 
 
@@ -115,7 +115,7 @@ def test_a_runs_tool_stands_in_for_one_that_a_function_gives() -> None:
 
 
 def test_replacing_what_is_not_there_is_an_error() -> None:
-    with pytest.raises(ToolDefinitionError, match=r"'other_add' is to replace one, but there are only \['add'\]"):
+    with pytest.raises(ToolDefinitionError, match=r"'other_add' replaces a tool that does not exist; there are \['add'\]"):
         Orchestrator(FakeModel("x"), [add]).run_sync("go", tools=[as_tool(other_add).replacing()])
 
 

@@ -206,7 +206,7 @@ async def test_a_search_that_the_tools_settings_leave_out_is_reported(
     assert "does not take web search: it is not sent" in caplog.text
 
 
-async def test_so_is_one_that_was_to_stand_in_for_the_providers() -> None:
+async def test_a_search_that_replaces_the_providers_is_reported() -> None:
     def script(seen: Seen) -> Step:
         return Failure(400, {"error": {"message": REFUSED[0]}}) if "web_search_20" in json.dumps(seen.body) else "No idea."
 

@@ -289,7 +289,7 @@ async def test_the_result_shows_what_came_too_late_at_any_end() -> None:
 
 
 async def test_what_is_no_message_of_a_user_is_refused() -> None:
-    with pytest.raises(CallerError, match="not one of the role 'assistant'"):
+    with pytest.raises(CallerError, match="not with the role 'assistant'"):
         Interjections().add(Message(role="assistant", content=[]))
     wrong: Any = 3
     with pytest.raises(CallerError):

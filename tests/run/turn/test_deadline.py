@@ -71,7 +71,7 @@ async def test_no_result_is_given_after_a_hook_that_blocked(streamed: bool) -> N
     assert error.partial.content == "late"
 
 
-async def test_nor_after_a_tool_that_blocked_and_ended_the_run() -> None:
+async def test_no_result_is_given_after_a_tool_that_blocked_and_ended_the_run() -> None:
     error = await _run(FakeModel(called("block_and_end", {})), False, deadline=DEADLINE)
     assert error.partial.content == "done"
 

@@ -135,7 +135,7 @@ GIVEN = Message(role="tool", content=[ToolResultBlock(tool_use_id="c1", content=
 @pytest.mark.parametrize(
     ("update", "told"),
     [
-        ({"messages": []}, "holds no messages"),
+        ({"messages": []}, "has no messages"),
         ({"messages": [Message(role="user", content="x"), USE]}, "the call 'c1' has no result"),
         ({"messages": [Message(role="user", content="x"), GIVEN]}, "c1"),
         ({"messages": ["text"]}, "message 0 of the request is of type str"),

@@ -108,7 +108,9 @@ class DeafAdapter:
 
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("own", [True, False])
-async def test_an_adapter_that_is_deaf_is_left_behind(own: bool, streamed: bool, over: asyncio.Event) -> None:
+async def test_a_run_stops_waiting_for_an_adapter_that_ignores_cancellation(
+    own: bool, streamed: bool, over: asyncio.Event
+) -> None:
     adapter: Any = DeafAdapter(over) if own else FakeModel(default=deaf(over))
     models = {"models": {"m": {"provider": "custom", "model": "x"}}}
     orchestrator = Orchestrator(models, adapter=adapter) if own else Orchestrator(adapter)

@@ -244,7 +244,7 @@ def test_bodies_that_would_fill_the_memory_are_refused(tmp_path: Path, monkeypat
     assert all(error.line and error.line > 1 for error in reading.skipped)
 
 
-def test_interactions_are_held_one_at_a_time(tmp_path: Path) -> None:
+def test_interactions_are_in_memory_one_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "cassette.yaml"
     path.write_text(f"interactions:\n{''.join(f'- {interaction()}' + chr(10) for _ in range(1000))}", "utf-8")
     tracemalloc.start()

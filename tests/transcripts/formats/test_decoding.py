@@ -48,7 +48,7 @@ def test_a_mistake_in_json_is_placed(text: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '[{"b": {"c": [{"a": 1, "a": 1}]}}]', '{"a": 1, "\\u0061": 2}'])
-def test_a_key_that_stands_twice_is_refused_where_keys_are_unique(text: str) -> None:
+def test_a_repeated_key_is_refused_if_keys_must_be_unique(text: str) -> None:
     with pytest.raises(ValueError, match="'a' is given twice in one object"):
         load_json(text, unique=True)
     load_json(text)  # what servers and models write

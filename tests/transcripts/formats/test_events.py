@@ -123,7 +123,7 @@ def test_hostile_streams_are_linear(piece: str) -> None:
 
 
 @pytest.mark.parametrize("begin", ["data: {", "data:{", "event: message_start\n", ": ping\n", "id: 1", "retry: 3", "\n\ndata: "])
-def test_streams_are_told_by_their_beginning(begin: str) -> None:
+def test_the_beginning_of_a_stream_shows_its_form(begin: str) -> None:
     assert looks_like_events(begin)
 
 

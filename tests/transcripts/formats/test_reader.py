@@ -117,7 +117,7 @@ def test_many_skipped_lines_are_counted_not_kept(tmp_path: Path) -> None:
     assert (skipping.skipped_count, len(skipping.skipped)) == (500, 100)
 
 
-def test_a_long_file_is_not_held_in_memory(tmp_path: Path) -> None:
+def test_a_long_file_is_not_loaded_into_memory(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "runs.jsonl", *[{"id": str(number), "text": "x" * 20_000} for number in range(1000)])
     tracemalloc.start()
     try:
@@ -188,7 +188,7 @@ def test_json_files_hold_a_run_a_list_or_lines(tmp_path: Path, content: str, fou
     assert ids(read_transcripts(tmp_path)) == found
 
 
-def test_lines_are_told_by_what_they_are_where_the_suffix_says_nothing(tmp_path: Path) -> None:
+def test_the_first_line_shows_the_format_if_the_suffix_does_not(tmp_path: Path) -> None:
     assert ids(read_transcripts(write_lines(tmp_path / "runs.log", RUN, {**RUN, "id": "b"}))) == ["a", "b"]
 
 

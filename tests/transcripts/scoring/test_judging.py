@@ -55,7 +55,7 @@ def test_any_body_is_a_reply_without_a_call(body: Any, stream: bool) -> None:
         assert found.envelope.content == body
 
 
-def test_a_stream_that_is_none_is_text() -> None:
+def test_text_that_is_not_a_stream_is_read_as_text() -> None:
     found = judged({"sse": "I would rather not."})
     assert found.envelope is not None
     assert (found.envelope.content, found.unreadable_events) == ("I would rather not.", 0)
@@ -235,7 +235,7 @@ def test_unusable_tools_are_named_with_their_place(tools: list[Any], tmp_path: A
         judge(transcript, 0)
 
 
-def test_a_stream_over_a_limit_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_over_a_limit_is_reported_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "RECORDING_LIMITS", replace(RECORDING_LIMITS, events=10))
     with pytest.raises(TranscriptError, match=r"exchanges\[0\]: a stream of more than 10 events"):
         judged({"sse": "data: {}\n\n" * 11})

@@ -90,7 +90,7 @@ def test_single_replies_do_not_water_down_retries() -> None:
     assert (found.units, found.retries_per_call, found.fallback_share) == (2, 1.0, 0.0)
 
 
-def test_families_stand_apart_and_local_recordings_too() -> None:
+def test_families_and_local_recordings_have_separate_rows() -> None:
     report = scored(
         (attempts("first", model="gpt-4o"), [GOOD]),
         (attempts("first", model="claude-opus-4-6"), [GOOD]),
