@@ -6,7 +6,7 @@
 - Each fixture is read whole by `normalize`, and by `Normalizer` in one piece, one character at a time and in five random cuts. The
   suite's seeded strategies make the cuts.
 - A stream's result is what its events add up to. A `Reclassified` corrects events; after one, the envelope counts.
-- A call counts if a run would execute it: it is complete and its arguments were read.
+- A call counts if it is complete and its arguments were read.
 
 The package is imported when a function needs it, so that this module can be imported without it.
 """
@@ -24,7 +24,17 @@ from typing import Any
 
 from llmcore import Envelope, Normalizer, ReasoningDelta, Reclassified, TextDelta, ToolCall, ToolCallFinished, ToolSet, normalize
 
-__all__ = ["CUTS", "DIALECTS_OF", "INSTALLED", "MISSING", "Case", "fixtures", "prompt_opened_reasoning", "replay", "suite_version"]
+__all__ = [
+    "CUTS",
+    "DIALECTS_OF",
+    "INSTALLED",
+    "MISSING",
+    "Case",
+    "fixtures",
+    "prompt_opened_reasoning",
+    "replay",
+    "suite_version",
+]
 
 INSTALLED = find_spec("canitoolcall") is not None
 MISSING = "canitoolcall is not installed: pip install canitoolcall==0.1.1 (it is in the group `dev`)"
