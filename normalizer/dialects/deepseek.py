@@ -35,7 +35,7 @@ _DS_CLOSERS = (
 )
 _BLANKS = 16  # the most blanks between a name and the token behind it
 _DS_HEAD = 320  # characters that must hold the name and the arguments' brace
-_DS_BRACKETED = lazy_regex(r"\s{0,4}function<([^\s<>{}`]{1,256})>\s{0,16}(?:```[a-z]{0,12}\s{0,16})?(?=\{)")
+_DS_BRACKETED = lazy_regex(r"\s{0,4}function<([^\s<>{}`｜|]{1,256})>\s{0,16}(?:```[a-z]{0,12}\s{0,16})?(?=\{)")
 """The name in angle brackets in the place of the separator (`function<f>`)."""
 _DS_BRACKETED_BEGUN = lazy_regex(
     r"\s{0,4}(?:f(?:u(?:n(?:c(?:t(?:i(?:on?)?)?)?)?)?)?|function<[^\s<>{}`｜|]{0,256}(?:>\s{0,16}(?:`{1,2}|```[a-z]{0,12}\s{0,16})?)?)?\Z"

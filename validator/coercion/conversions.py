@@ -134,6 +134,7 @@ CONVERSIONS: dict[str, tuple[Conversion, ...]] = {
     ),
     "boolean": (
         Conversion("boolean_from_text", "safe", "coerced", _of_text(scalars.exact_boolean)),
+        Conversion("boolean_from_word", "safe", "coerced", _of_text(scalars.boolean_word)),
         Conversion("boolean_from_prose", "lenient", "guess", _of_text(scalars.boolean_in_prose)),
     ),
     "string": (Conversion("text_from_scalar", "safe", "coerced", _text_of),),
@@ -152,12 +153,18 @@ FORMAT_CONVERSIONS: dict[str, tuple[Conversion, ...]] = {
 
 
 def _same_text(value: Any, allowed: list[Any]) -> list[Any]:
-    """The allowed values that equal `value`, apart from case, surrounding white space, and quotes around a number or boolean."""
+    """The allowed values that equal `value`, apart from case, surrounding white space, and quotes around a number or boolean.
+
+    If there is none, layout around the text does not count either.
+    """
     text = _text_of(value) if not isinstance(value, str) else value
     if text is None:
         return []
+    choices = [(choice, (_text_of(choice) or str(choice)).strip().casefold()) for choice in allowed]
     wanted = text.strip().casefold()
-    return [choice for choice in allowed if (_text_of(choice) or str(choice)).strip().casefold() == wanted]
+    return [choice for choice, spelled in choices if spelled == wanted] or [
+        choice for choice, spelled in choices if spelled and spelled == scalars.without_layout(wanted)
+    ]
 
 
 def _choices_in_prose(value: Any, allowed: list[Any]) -> list[Any]:

@@ -15,7 +15,16 @@ from functools import lru_cache
 
 from llmcore.types import DEFAULT_LIMITS
 
-__all__ = ["boolean_in_prose", "choice_in_prose", "exact_boolean", "exact_number", "folded", "number_in_prose"]
+__all__ = [
+    "boolean_in_prose",
+    "boolean_word",
+    "choice_in_prose",
+    "exact_boolean",
+    "exact_number",
+    "folded",
+    "number_in_prose",
+    "without_layout",
+]
 
 _MAX_PROSE = 20_000
 """The most characters of prose that are searched. Longer texts name no value."""
@@ -62,6 +71,7 @@ _PROSE_NUMBER = re.compile(r"[+-]?\d[\d.,_]*(?:[eE][+-]?\d+)?(?:\s?/\s?\d+)?", r
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d{1,15})\s?/\s?(\d{1,15})", re.ASCII)
+_LAYOUT = re.compile(r"(?:[#>-]{1,6}[ \t]+)?[*_`~\"'“”]{0,6}([^\n]+?)[.!]?[*_`~\"'“”]{0,6}[.!]?")
 _BOOLEAN_WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _DENIERS = frozenset(
     """
@@ -155,6 +165,18 @@ def _reduced(fraction: re.Match[str]) -> int | float | None:
         return None
     value = Fraction(int(fraction[1]), int(fraction[2]))
     return value.numerator if value.denominator == 1 else float(value)
+
+
+def without_layout(text: str) -> str:
+    """One line without the Markdown, quotation marks and closing punctuation around it."""
+    found = _LAYOUT.fullmatch(text) if len(text) <= _MAX_PROSE else None
+    return text if found is None else found[1]
+
+
+def boolean_word(text: str) -> bool | None:
+    """Return True or False for a text that is `yes` or `no`, apart from case and layout around it."""
+    word = without_layout(text.strip()).lower()
+    return word == "yes" if word in ("yes", "no") else None
 
 
 def boolean_in_prose(text: str) -> bool | None:

@@ -228,29 +228,15 @@ def _read(search: _Search, start: int, emitter: _ValueEmitter, *, cdata: bool, k
             emitter.wait_for_end()
             continue
         if at < 0:
-            stop, group, end = found.start(), found.lastgroup or "other", found.end()
+            ended = found.start(), found.lastgroup or "other", found.end()
             found = None  # a match keeps the text it was found in
-            if group == "parameter" and search.is_strange(src.text, stop):
-                emitter.wait_for_end()
-                if (yield from search.is_a_word(behind, stop, end)):
-                    begun = position = end
-                    stop, group, end = -1, None, -1
-                    continue
-                search.in_doubt = True
-            elif group == "parameter" and src.text[stop - 1] in _ROUND_WORDS and stop > behind:
-                while end == len(src.text) and not src.final:
-                    emitter.wait_for_end()
-                    yield None
-                search.in_doubt = src.text[end : end + 1] == src.text[stop - 1]
-            if group == "again":
-                emitter.wait_for_end()
-                stop, group, end = yield from search.behind_calls(start, stop, end)
-            elif group not in ("own", "parameter"):
-                emitter.wait_for_end()
-                own = yield from search.own_closer(end)
-                if own is not None:
-                    stop, group, end = own[0], "own", own[1]
-            break
+            if ended[1] != "own":
+                ended = yield from search.end_at(start, behind, *ended, emitter.wait_for_end)
+            if ended[0] >= 0 or ended[1] is None:
+                stop, group, end = ended
+                break
+            begun = position = ended[2]
+            continue
         found = None  # a match keeps the text it was found in
         close = yield from _literal_end(src, at + len(CDATA), None)
         literal_open = close < 0
@@ -368,6 +354,32 @@ class _Search:
                 closers += 1
         self._budget.never_closed()
         return None
+
+    def end_at(
+        self, start: int, behind: int, stop: int, group: str, end: int, wait_for_end: Callable[[], None]
+    ) -> Steps[tuple[int, str | None, int]]:
+        """(position, group, position behind it) of what ends the value at `start`, where a tag but its own closer may do so.
+
+        The position is -1 if the value goes on behind the tag. `behind`: where the value's text begins. `wait_for_end` stops the
+        deltas.
+        """
+        if group == "parameter":
+            if self.is_strange(self.src.text, stop):
+                wait_for_end()
+                if (yield from self.is_a_word(behind, stop, end)):
+                    return -1, group, end
+                self.in_doubt = True
+            elif self.src.text[stop - 1] in _ROUND_WORDS and stop > behind:
+                while end == len(self.src.text) and not self.src.final:
+                    wait_for_end()
+                    yield None
+                self.in_doubt = self.src.text[end : end + 1] == self.src.text[stop - 1]
+            return stop, group, end
+        wait_for_end()
+        if group == "again":
+            return (yield from self.behind_calls(start, stop, end))
+        own = yield from self.own_closer(end)
+        return (stop, group, end) if own is None else (own[0], "own", own[1])
 
     def own_closer(self, start: int) -> Steps[tuple[int, int] | None]:
         """Where the value's own closer stands. None if it is missing. Something was closed before `start`."""

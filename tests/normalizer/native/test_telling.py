@@ -111,7 +111,7 @@ def test_lists() -> None:
 
 def test_names_are_unique_and_found() -> None:
     names = list(dict.fromkeys(wire.name for wire in WIRES))
-    assert len(names) == 8
+    assert len(names) == 9
     for name in names:
         found = wire_named(name)
         assert found is not None

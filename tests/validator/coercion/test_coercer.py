@@ -77,6 +77,10 @@ SAFE: list[Row] = [
     ({"type": ["integer", "null"]}, "5", 5, "number_from_text", "coerced"),
     ({"type": "object", "additionalProperties": INTEGER}, {"a": "5"}, {"a": 5}, "number_from_text", "coerced"),
     ({"allOf": [INTEGER, {"minimum": 3}]}, "5", 5, "number_from_text", "coerced"),
+    (BOOLEAN, "yes", True, "boolean_from_word", "coerced"),
+    (BOOLEAN, "**No.**", False, "boolean_from_word", "coerced"),
+    (UNIT, "**fahrenheit**", "Fahrenheit", "allowed_value", "coerced"),
+    (UNIT, "- `Fahrenheit`.", "Fahrenheit", "allowed_value", "coerced"),
 ]
 LENIENT: list[Row] = [
     (LIST, 5, [5], "wrapped_in_list", "coerced"),
@@ -88,8 +92,6 @@ LENIENT: list[Row] = [
     (INTEGER, 2.7, 3, "rounded", "guess"),
     (INTEGER, "2.5", 3, "rounded", "guess"),
     (INTEGER, -2.5, -3, "rounded", "guess"),
-    (BOOLEAN, "yes", True, "boolean_from_prose", "guess"),
-    (BOOLEAN, "No.", False, "boolean_from_prose", "guess"),
     (BOOLEAN, "I think it is true", True, "boolean_from_prose", "guess"),
     (LEVEL, "The priority is HIGH", 2, "named_value", "guess"),
     (UNIT, "in fahrenheit, please", "Fahrenheit", "allowed_value", "guess"),
