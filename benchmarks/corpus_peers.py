@@ -1,4 +1,4 @@
-"""Parsers for `scripts/score_corpus.py`: functions of a text and tools that return pairs of a name and arguments (docs/corpus.md).
+"""Other parsers for `scripts/score_corpus.py`: functions of a text and tools that return pairs of a name and arguments.
 
 .venv/bin/pip install --no-deps --target benchmarks/.peers agent-tool-parser==0.1.3
 PYTHONPATH=.:benchmarks/.peers .venv/bin/python scripts/score_corpus.py benchmarks.corpus_peers:agent_tool_parser
@@ -9,17 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from llmcore import normalize
-
-__all__ = ["agent_tool_parser", "llmcore"]
+__all__ = ["agent_tool_parser"]
 
 Calls = list[tuple[str, Any]]
 Tools = list[dict[str, Any]] | None
-
-
-def llmcore(text: str, tools: Tools, finish_reason: str | None) -> Calls:
-    calls = normalize(text, tools, finish_reason=finish_reason).tool_calls
-    return [(call.name, call.arguments) for call in calls if call.complete and call.arguments is not None]
 
 
 def agent_tool_parser(text: str, tools: Tools) -> Calls:
@@ -28,6 +21,8 @@ def agent_tool_parser(text: str, tools: Tools) -> Calls:
     parse: Any = import_module("agent_tool_parser").try_parse_tool_calls
     try:
         calls = parse(text)
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:
         raise RuntimeError(str(error)) from error
     names = None if tools is None else {tool["name"] for tool in tools}

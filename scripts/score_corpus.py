@@ -1,8 +1,7 @@
 """Scores a parser of tool calls on `fixtures/dialects`: `python scripts/score_corpus.py MODULE:FUNCTION [FILE.jsonl ...]`
 
-The function gets the text of a reply and the tools, as dicts with `name` and `parameters` (None: they are not known). If it has a
-parameter `finish_reason`, it gets that, too. It returns the calls as pairs of a name and arguments. Only calls are scored
-(docs/corpus.md). This file needs the standard library only.
+The function gets the text of a reply and the tools, as dicts with `name` and `parameters` (None: they are not known). A parameter
+`finish_reason` is optional. It returns the calls as pairs of a name and arguments. Only calls are scored (docs/corpus.md).
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "dialects"
 Parser = Callable[..., Iterable[tuple[str, Any]]]
 
 
+def _number(text: str) -> float:
+    return int(float(text)) if float(text).is_integer() else float(text)
+
+
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON: 1 is 1.0, but neither `true` nor "1"."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    """Whether two values are the same JSON: 1 is 1.0, but neither `true` nor "1". Raises `TypeError` for what is no JSON."""
+    texts = [json.dumps(json.loads(json.dumps(value), parse_float=_number), sort_keys=True) for value in (one, other)]
+    return texts[0] == texts[1]
 
 
 def outcome(parse: Parser, row: dict[str, Any]) -> str:
@@ -34,11 +34,11 @@ def outcome(parse: Parser, row: dict[str, Any]) -> str:
     finish = {"finish_reason": row.get("finish_reason")} if "finish_reason" in signature(parse).parameters else {}
     try:
         calls = [tuple(call) for call in parse(row["text"], row["tools"], **finish)]
+        if not calls:
+            return "missed" if row["verdict"] == "y" else "right"
+        return "right" if same(calls, [(call["name"], call["arguments"]) for call in row["calls"]]) else "wrong"
     except Exception:
         return "raised"
-    if not calls:
-        return "missed" if row["verdict"] == "y" else "right"
-    return "right" if same(calls, [(call["name"], call["arguments"]) for call in row["calls"]]) else "wrong"
 
 
 def score(parse: Parser, files: Sequence[Path] = ()) -> dict[str, Counter[str]]:

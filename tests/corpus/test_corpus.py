@@ -90,24 +90,27 @@ def _row(verdict: str, *calls: tuple[str, dict[str, Any]], text: str = "") -> di
     return {"text": text, "tools": [], "calls": named, "verdict": verdict}
 
 
-@pytest.mark.parametrize(
-    ("row", "found", "expected"),
-    [
-        (_row("y", ("f", {"a": 1})), [("f", {"a": 1.0})], "right"),
-        (_row("y", ("f", {"a": 1})), [("f", {"a": True})], "wrong"),
-        (_row("y", ("f", {"a": 1})), [("f", {"a": "1"})], "wrong"),
-        (_row("y", ("f", {})), [["f", {}]], "right"),
-        (_row("y", ("f", {})), [("f", {}), ("f", {})], "wrong"),
-        (_row("y", ("f", {})), [], "missed"),
-        (_row("n"), [], "right"),
-        (_row("n"), [("f", {})], "wrong"),
-        (_row("i", ("f", {})), [], "right"),
-        (_row("i", ("f", {})), [("f", {})], "right"),
-        (_row("i", ("f", {})), [("g", {})], "wrong"),
-    ],
-)
-def test_the_runner_judges_calls(row: dict[str, Any], found: list[tuple[str, Any]], expected: str) -> None:
-    assert outcome(lambda text, tools: found, row) == expected
+_OUTCOMES: list[tuple[dict[str, Any], list[Any], str]] = [
+    (_row("y", ("f", {"a": 1})), [("f", {"a": 1.0})], "right"),
+    (_row("y", ("f", {"a": 1})), [("f", {"a": True})], "wrong"),
+    (_row("y", ("f", {"a": 1})), [("f", {"a": "1"})], "wrong"),
+    (_row("y", ("f", {})), [["f", {}]], "right"),
+    (_row("y", ("f", {})), [("f", {}), ("f", {})], "wrong"),
+    (_row("y", ("f", {})), [], "missed"),
+    (_row("n"), [], "right"),
+    (_row("n"), [("f", {})], "wrong"),
+    (_row("i", ("f", {})), [], "right"),
+    (_row("i", ("f", {})), [("f", {})], "right"),
+    (_row("i", ("f", {})), [("g", {})], "wrong"),
+]
+
+
+@pytest.mark.parametrize(("row", "found", "expected"), _OUTCOMES)
+def test_the_runner_judges_calls(row: dict[str, Any], found: list[Any], expected: str) -> None:
+    def parse(text: str, tools: object) -> list[tuple[str, Any]]:
+        return found
+
+    assert outcome(parse, row) == expected
 
 
 def test_the_runner_counts_a_parser_that_raises() -> None:
