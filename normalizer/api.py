@@ -154,6 +154,14 @@ class Normalizer:
             self._text = self._settings.engine()
         return self._text.feed(text)
 
+    @property
+    def source(self) -> str:
+        """The text that was fed so far: the text itself, or the joined text parts of a native reply. Spans refer to it."""
+        if self._envelope is not None:
+            return self._envelope.source
+        reader = self._native or self._text
+        return "" if reader is None else reader.source
+
     def withheld_text(self, start: int = 0) -> str:
         """The text that was fed and is in no event yet, from its character `start` on. The rest of the reply decides what it
         is.

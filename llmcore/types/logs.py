@@ -9,6 +9,7 @@
 | `llmcore.capabilities` | facts about endpoints that cannot be shared (WARNING, once until sharing works again) |
 | `llmcore.agent` | how each chat ended (DEBUG); callbacks that fail (WARNING) |
 | `llmcore.models` | a change of a registry file that could not be loaded (WARNING) |
+| `llmcore.wire` | how many calls of a rewritten reply were handed out, and why others were not (DEBUG) |
 | `llmcore.content` | prompts and replies (DEBUG), only if this logger's own level is set: an opt-in |
 
 DEBUG is for details, INFO for what changed the course of a run, WARNING for what someone must act on. What ends a run is raised.

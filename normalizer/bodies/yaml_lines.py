@@ -37,7 +37,7 @@ _FIRST = lazy_regex(rf"""{_COMMENTS}(?:(?:{_PLAIN}|{_QUOTED}["'][ \t]{{0,16}}):|
 _FIRST_BEGUN = lazy_regex(rf"""{_COMMENTS}(?:\#[^\n]{{0,200}}|-{{1,3}}[ \t]{{0,8}}|{_QUOTED}["']?[ \t]{{0,16}}|{_PLAIN})?\Z""")
 _SPACE = re.compile(r"[ \t]*")
 _BLOCK = lazy_regex(r"(?:.*:|\s*-)[ \t]+[|>][-+0-9]{0,2}[ \t]*(?:#.*)?\r?\Z")
-_QUOTED = lazy_regex(r"""[^\n"']*(?::|-)[ \t]+(["'])(?!.*\1[ \t]*\r?\Z)""")
+_OPEN_QUOTE = lazy_regex(r"""[^\n"']*(?::|-)[ \t]+(["'])(?!.*\1[ \t]*\r?\Z)""")
 """A line whose value begins with a quotation mark that does not close on it."""
 _NEXT = lazy_regex(r"""["']?[^\s:"'<>][^\n:"'<>]{0,127}+["']?+[ \t]*+:|</|#""")
 _LONE_CLOSER = lazy_regex(r"</(?P<tag>[\w:.-]{1,64})\s{0,4}>[ \t\r]*\Z")
@@ -142,7 +142,7 @@ class _Lines:
             found = self._closer.search(text, found.end(), stop)
         if self.quoted:
             self.quoted = self.quoted if text.count(self.quoted, start, stop) % 2 == 0 else ""
-        elif (quoted := _QUOTED.match(text, line, stop)) is not None:
+        elif (quoted := _OPEN_QUOTE.match(text, line, stop)) is not None:
             self.quoted = quoted[1] if text.count(quoted[1], start, stop) % 2 else ""
         self._block = start - line if _BLOCK.match(text, line, stop) is not None else -1
         return None

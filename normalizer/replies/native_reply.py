@@ -96,6 +96,10 @@ class NativeReply:
         self.on_text(Text(text))
         return self._drain()
 
+    @property
+    def source(self) -> str:
+        return "" if self._text is None else self._text.source
+
     def withheld_text(self, start: int) -> str:
         """The text that was fed and not emitted, from its character `start` on."""
         return "" if self._text is None else self._text.withheld_text(start)

@@ -35,6 +35,7 @@ PAGES = [
     "approval",
     "capabilities",
     "hooks",
+    "httpx",
     "models",
     "observability",
     "providers",
@@ -43,6 +44,7 @@ PAGES = [
     "testing",
     "tools",
     "typed-output",
+    "wire",
 ]
 
 

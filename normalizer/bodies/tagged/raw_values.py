@@ -228,10 +228,11 @@ def _read(search: _Search, start: int, emitter: _ValueEmitter, *, cdata: bool, k
             emitter.wait_for_end()
             continue
         if at < 0:
-            ended = found.start(), found.lastgroup or "other", found.end()
+            (at, over), tag = found.span(), found.lastgroup or "other"
             found = None  # a match keeps the text it was found in
-            if ended[1] != "own":
-                ended = yield from search.end_at(start, behind, *ended, emitter.wait_for_end)
+            ended: tuple[int, str | None, int] = at, tag, over
+            if tag != "own":
+                ended = yield from search.end_at(start, behind, at, tag, over, emitter.wait_for_end)
             if ended[0] >= 0 or ended[1] is None:
                 stop, group, end = ended
                 break
