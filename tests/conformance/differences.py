@@ -32,8 +32,8 @@ DIFFERENCES: dict[str, Difference] = {
         "trust.md#damage",
     ),
     "gemma4/edge-values-key-with-space": Difference(
-        "content",
-        "A fault: a bare key with a space in it is not read.",
+        "the call without arguments, which is never run",
+        "A fault: a bare key with a space in it is not read. No policy says so.",
     ),
     "gpt-oss/llamacpp-builtin-python-recipient": Difference(
         "the code as content, with the near miss `built_in`",
@@ -41,8 +41,8 @@ DIFFERENCES: dict[str, Difference] = {
         "trust.md#near-misses",
     ),
     "kimi/k2i-vllm-noise-between-markers": Difference(
-        "the call, and the words between the markers as content",
-        "No words of a reply are lost. The suite drops them.",
+        "the call; the words between the markers, and the opener before them, as content",
+        "No words of a reply are lost; the suite drops them. The opener in the content is a fault.",
         "trust.md#damage",
     ),
     "llama/l4-truncated-missing-close-bracket": Difference(

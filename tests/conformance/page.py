@@ -51,6 +51,7 @@ Measured on {date} with llmcore {llmcore} and canitoolcall {suite}:
   cuts of 1 to 8 characters. All of them count. The suite cuts the engines' streams between tokens only.
 - **Checks**: all eight of the suite. A fixture has the worst result of any check in any cut.
 - **Calls**: a call counts if it is complete and its arguments were read. A guess counts, too.
+- **Streams**: a stream's result is what its events add up to. If `Reclassified` corrects an earlier event, the envelope counts.
 - **Soft pass**: the suite's word for a result that differs in white space at the ends of the content or the reasoning only.
 """
 _RESULTS = """\
@@ -66,7 +67,7 @@ If llmcore knows the dialects of the family, it gives the same result for every 
 _DIFFERENCES = """\
 ## Differences
 
-These fixtures fail. Each names the policy that says otherwise.
+These fixtures fail. A policy of llmcore says otherwise, or llmcore has a fault.
 """
 
 
