@@ -20,7 +20,7 @@ from llmcore.types.tools import CompiledTool
 __all__ = ["bare_arguments"]
 
 _SPACE = lazy_regex(r"\s*+")
-_KEY = lazy_regex(r"""\s*+(?:"([^"\n]{1,128}+)"|'([^'\n]{1,128}+)'|([^\s"'{}\[\],:]{1,128}+))\s*+:""")
+_KEY = lazy_regex(r"""\s*+(?:"([^"\n]{1,128}+)"|'([^'\n]{1,128}+)'|([^\s"'{}\[\],:][^\n"'{}\[\],:]{0,127}+)):""")
 _TEXT = {"}": lazy_regex(r"[^{}\[\],]*+"), "]": lazy_regex(r"[^{}\[\],]*+"), ":": lazy_regex(r"[^{}\[\],:]*+")}
 """A bare text within a value, by what it stands before: the end of an object, the end of a list, or a colon."""
 _PLAIN = (("string",), ("null", "string"))
@@ -49,7 +49,7 @@ def bare_arguments(
         if delimiter in written and types in _PLAIN:
             return None
         if types in _PLAIN and not written.startswith(('"', "'")):
-            arguments[key] = written
+            arguments[key] = None if written == "null" and "null" in types else written
             repairs.append(Repair(kind="bare_text", path=key, before=written, after=arguments[key], safety="coerced"))
             continue
         try:
@@ -72,7 +72,7 @@ def _members(text: str, start: int, end: int, delimiter: str, tool: CompiledTool
     found: list[tuple[str, int, int]] = []
     for at in _separators(text, start, end, delimiter):
         key = _KEY.match(text, at + 1, end)
-        name = "" if key is None else key[1] or key[2] or key[3]
+        name = "" if key is None else key[1] or key[2] or key[3].strip()
         if key is not None and name in tool.properties:
             found.append((name, key.end(), at))
     names = [name for name, _, _ in found]

@@ -26,10 +26,19 @@ _KIMI_HEAD = lazy_regex(
 )
 _KIMI_STOP = lazy_regex(_KIMI_HEAD.pattern.removesuffix(r"|\{"))
 _SECTION_FOLLOWS = starts("<|tool_call_begin|>", "functions.", *_KIMI_SECTION_END)
+_NOISE = lazy_regex(r"[^<>{}\n]{1,64}<\|tool_call_begin\|>")
+_NOISE_BEGUN = lazy_regex(r"[^<>{}\n]{0,64}(?:<(?:\|[a-z_]{0,15}\|?)?)?\Z")
 _KIMI_INDEX = lazy_regex(r"\s*(?:\.|:)\s*\d+\s*\Z")
 _WHOLE_ID = lazy_regex(r"functions\.[^\s:]{1,256}:\d{1,8}")
 _BLANKS = 16  # the most blanks between a name and the token behind it
 _TRAILING_DIGITS = lazy_regex(r"_?\d+\Z")
+
+
+def _words_before_call(text: str, at: int, final: bool) -> bool | None:
+    """Whether a few words stand between the opener of a section and its first call."""
+    if _NOISE.match(text, at) is not None:
+        return True
+    return None if not final and _NOISE_BEGUN.match(text, at) is not None else False
 
 
 def _kimi_name(reading: Reading, written: str) -> str:
@@ -182,6 +191,14 @@ DIALECTS: tuple[Dialect, ...] = (
                 "<|tool_calls_section_begin|>",
                 "<|tool_call_section_begin|>",
                 follows=_SECTION_FOLLOWS,
+            ),
+            call_marker(
+                "kimi_k2",
+                section(),
+                "<|tool_calls_section_begin|>",
+                "<|tool_call_section_begin|>",
+                follows=_words_before_call,
+                order=1,
             ),
             call_marker("kimi_k2", _kimi, "<|tool_call_begin|>"),
             call_marker("kimi_k2", _opener_lost, "<|tool_call_argument_begin|>"),

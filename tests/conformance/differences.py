@@ -31,18 +31,14 @@ DIFFERENCES: dict[str, Difference] = {
         "Damage that leaves one reading is repaired, and the repair is recorded.",
         "trust.md#damage",
     ),
-    "gemma4/edge-values-key-with-space": Difference(
-        "the call without arguments, which is never run",
-        "A fault: a bare key with a space in it is not read. No policy says so.",
-    ),
     "gpt-oss/llamacpp-builtin-python-recipient": Difference(
         "the code as content, with the near miss `built_in`",
         "Code for a built-in tool that was not offered is a near miss, and a near miss is content.",
         "trust.md#near-misses",
     ),
     "kimi/k2i-vllm-noise-between-markers": Difference(
-        "the call; the words between the markers, and the opener before them, as content",
-        "No words of a reply are lost; the suite drops them. The opener in the content is a fault.",
+        "the call; the words between the markers as content",
+        "No words of a reply are lost; the suite drops them.",
         "trust.md#damage",
     ),
     "llama/l4-truncated-missing-close-bracket": Difference(
