@@ -17,7 +17,7 @@ from .helpers import read_every_way
 
 _ON_LINES_OF_THEIR_OWN = ("functionary_v32", "labelled_lines", "name_line_tags", "react", "yaml_in_tag")
 """Forms that begin with a line of their own: in the middle of another nothing tells that they are one."""
-_NAMES_ITSELF = ("fenced_function_call",)
+_NAMES_ITSELF = ("fenced_function_call", "labelled_block")
 _CALLS: Calls = [("get_weather", {"city": "Oslo"})]
 CALL, GUESS, SHOWN, EITHER = "call", "guess", "shown", "guess or shown"
 
@@ -58,6 +58,8 @@ def _expected(name: str, place: str, written: str) -> str:
     if written.startswith("```") and place in _OF_A_FENCE and name not in _NAMES_ITSELF:
         return _OF_A_FENCE[place]
     where = PLACES[place]
+    if name == "labelled_lines" and where.bare == CALL:  # lines of YAML without a fence
+        return GUESS
     if DIALECTS[name].trust == "bare":
         return where.bare
     return where.token if form_of(written) == "token" else where.tag
