@@ -67,6 +67,7 @@ class Preview:
         "_emitted_to",
         "_extent",
         "_heads",
+        "_is_keyed",
         "_reading",
         "_single",
         "_starts",
@@ -78,6 +79,7 @@ class Preview:
     ) -> None:
         self._reading, self._at, self._dialect = reading, at, dialect
         self._heads = _KEYED_HEADS if keyed else _HEADS
+        self._is_keyed = keyed  # compiled code makes another tuple of the same expressions, so identity does not tell
         self._extent: Extent | None = None
         self._single = False
         self._delimiters = delimiters_of(closers)
@@ -141,7 +143,7 @@ class Preview:
         first, tool = head["first"], self._reading.tool(head["name"])
         if first is None:
             return False
-        is_keyed = self._heads is _KEYED_HEADS
+        is_keyed = self._is_keyed
         is_clear = is_keyed and tool is not None  # a key of the tool is an argument, and any other may stand in a definition
         if not is_clear and (_DEFINITION_KEY if is_keyed else _SCHEMA_KEY).fullmatch(first) is None:
             return False
