@@ -23,7 +23,7 @@ from benchmarks.timing import conditions, on_each, ratio, table
 from llmcore import TextDelta, normalize
 from llmcore.integrations.httpx import wrap
 from llmcore.types import ReasoningDelta
-from llmcore.wire import Exchange, ExchangeOptions, Offered, anthropic, offered, openai_chat, openai_responses
+from llmcore.wire import ExchangeOptions, HttpExchange, Offered, anthropic, offered, openai_chat, openai_responses
 from llmcore.wire.sse import event_bytes
 
 __all__ = ["main", "streams"]
@@ -107,7 +107,7 @@ def _read_and_dumped(stream: _Stream) -> None:
 
 
 def _rewritten(path: str, request: bytes, stream: _Stream) -> None:
-    exchange = Exchange.of(path, request, ExchangeOptions())
+    exchange = HttpExchange.of(path, request, ExchangeOptions())
     assert exchange is not None
     reply = exchange.stream()
     for event in stream:

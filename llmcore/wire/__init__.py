@@ -18,10 +18,10 @@ from llmcore.lazy_names import lazy_dir, lazy_names
 
 if TYPE_CHECKING:
     from llmcore.wire.append_only import AppendOnlyStream as AppendOnlyStream
-    from llmcore.wire.exchange import Exchange as Exchange
     from llmcore.wire.exchange import ExchangeOptions as ExchangeOptions
+    from llmcore.wire.exchange import HttpExchange as HttpExchange
     from llmcore.wire.ids import new_id as new_id
-    from llmcore.wire.ids import with_unique_ids as with_unique_ids
+    from llmcore.wire.ids import with_new_ids as with_new_ids
     from llmcore.wire.offering import Offered as Offered
     from llmcore.wire.offering import WithheldCall as WithheldCall
     from llmcore.wire.offering import offered as offered
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "AppendOnlyStream": "append_only",
     "DecodedTools": "tools",
-    "Exchange": "exchange",
+    "HttpExchange": "exchange",
     "ExchangeOptions": "exchange",
     "Offered": "offering",
     "ReplyReport": "rewriting",
@@ -44,14 +44,14 @@ _LAZY = {
     "decode_tools": "tools",
     "new_id": "ids",
     "offered": "offering",
-    "with_unique_ids": "ids",
+    "with_new_ids": "ids",
 }
 
 __all__ = [
     "AppendOnlyStream",
     "DecodedTools",
-    "Exchange",
     "ExchangeOptions",
+    "HttpExchange",
     "Offered",
     "ReplyReport",
     "RewriteSettings",
@@ -60,7 +60,7 @@ __all__ = [
     "decode_tools",
     "new_id",
     "offered",
-    "with_unique_ids",
+    "with_new_ids",
 ]
 
 if not TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`Exchange`: one request and its reply, as bytes. It finds the wire by the path, and rewrites the reply.
+"""`HttpExchange`: one request and its reply, as bytes. It finds the wire by the path, and rewrites the reply.
 
 For transports and proxies. What it does not know passes unchanged: other paths, requests without functions, and bodies and events
 that cannot be read. The work is linear in the bytes, however a stream is split.
@@ -18,10 +18,10 @@ from llmcore.types.requests import TextCalls
 from llmcore.wire import anthropic, openai_chat, openai_responses
 from llmcore.wire.ids import IdForm
 from llmcore.wire.rewriting import ReplyReport, RewriteSettings, Rewritten, StreamRewriter
-from llmcore.wire.sse import DONE, EventSplitter, ServerEvent, event_bytes, json_bytes
+from llmcore.wire.sse import DONE, ServerEvent, ServerEventSplitter, event_bytes, json_bytes
 from llmcore.wire.tools import decode_tools
 
-__all__ = ["Exchange", "ExchangeOptions", "StreamedReply"]
+__all__ = ["ExchangeOptions", "HttpExchange", "StreamedReply"]
 
 _log = logger("wire")
 
@@ -54,8 +54,8 @@ class ExchangeOptions:
     on_reply: Callable[[ReplyReport], object] | None = None
 
 
-class Exchange:
-    """A request that offers functions, whose reply can be rewritten. `Exchange.of` finds out whether one is."""
+class HttpExchange:
+    """A request that offers functions, whose reply can be rewritten. `HttpExchange.of` finds out whether one is."""
 
     __slots__ = ("_on_reply", "_settings", "_wire")
 
@@ -63,7 +63,7 @@ class Exchange:
         self._wire, self._settings, self._on_reply = wire, settings, on_reply
 
     @staticmethod
-    def of(path: str, body: bytes, options: ExchangeOptions, host: str = "") -> Exchange | None:
+    def of(path: str, body: bytes, options: ExchangeOptions, host: str = "") -> HttpExchange | None:
         """The exchange of a POST request with this path and body; None if its reply must pass unchanged.
 
         That is a request to another API, one that offers no functions, and one that forbids calls. A request with a fault is the
@@ -92,7 +92,7 @@ class Exchange:
             free_text=tools.free_text,
             ids="mistral" if host.endswith("mistral.ai") else wire.ids,
         )
-        return Exchange(wire, settings, options.on_reply)
+        return HttpExchange(wire, settings, options.on_reply)
 
     def body(self, raw: bytes) -> bytes:
         """The whole reply rewritten. The given object if nothing had to change, or if it is no JSON object."""
@@ -139,9 +139,9 @@ class StreamedReply:
 
     __slots__ = ("_exchange", "_is_reported", "_named", "_passes", "_rewriter", "_splitter")
 
-    def __init__(self, exchange: Exchange, rewriter: StreamRewriter, *, named: bool) -> None:
+    def __init__(self, exchange: HttpExchange, rewriter: StreamRewriter, *, named: bool) -> None:
         self._exchange, self._rewriter, self._named = exchange, rewriter, named
-        self._splitter = EventSplitter()
+        self._splitter = ServerEventSplitter()
         self._is_reported = self._passes = False
         """`_passes`: whether the rest passes unchanged, because an event is too long."""
 

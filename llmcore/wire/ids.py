@@ -15,7 +15,7 @@ from typing import Literal
 from llmcore.support.values.copies import updated
 from llmcore.types import ToolCall
 
-__all__ = ["IdForm", "new_id", "random_id", "with_unique_ids"]
+__all__ = ["IdForm", "new_id", "random_id", "with_new_ids"]
 
 IdForm = Literal["openai", "anthropic", "mistral"]
 """The form of a call's id: `call_` and 24 characters, `toolu_` and 24 characters, or 9 characters, which Mistral requires."""
@@ -35,7 +35,7 @@ def random_id(prefix: str, length: int = 24) -> str:
     return prefix + "".join([secrets.choice(_CHARACTERS) for _ in range(length)])
 
 
-def with_unique_ids(calls: Iterable[ToolCall], form: IdForm = "openai") -> list[ToolCall]:
+def with_new_ids(calls: Iterable[ToolCall], form: IdForm = "openai") -> list[ToolCall]:
     """The calls, each with an id of its own. A native call keeps the id that its server gave it.
 
     Calls in text get new ids, because the ids that models write (`functions.get_weather:0`) repeat in later turns. A native call

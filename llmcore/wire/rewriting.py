@@ -17,7 +17,7 @@ from llmcore.support.values.json_data import as_json, json_data
 from llmcore.types import Envelope, TextDelta, ToolCall, ToolSet
 from llmcore.types.requests import TextCalls
 from llmcore.wire.append_only import AppendOnlyStream
-from llmcore.wire.ids import IdForm, with_unique_ids
+from llmcore.wire.ids import IdForm, with_new_ids
 from llmcore.wire.offering import Offered, WithheldCall, offered, restored_spans
 from llmcore.wire.tools import FREE_TEXT_PARAMETER
 
@@ -32,7 +32,7 @@ __all__ = [
     "free_text_of",
     "hand_out",
     "is_same_text",
-    "joined",
+    "joined_texts",
     "judged",
     "text_ranges",
     "text_with_withheld",
@@ -157,9 +157,9 @@ def hand_out(
     if cut:
         return HandedOut([], [], keeps_native=False)
     native = [call for call in envelope.tool_calls if _is_native(call) and call.complete]
-    in_text = with_unique_ids([call for call in result.calls if not _is_native(call)], settings.ids)
+    in_text = with_new_ids([call for call in result.calls if not _is_native(call)], settings.ids)
     is_sound = are_sound(native)
-    return HandedOut(native if is_sound else with_unique_ids(native, settings.ids), in_text, is_sound)
+    return HandedOut(native if is_sound else with_new_ids(native, settings.ids), in_text, is_sound)
 
 
 def _is_native(call: ToolCall) -> bool:
@@ -219,7 +219,7 @@ def is_same_text(events: list[Any], text: str) -> bool:
     return len(events) == 1 and type(events[0]) is TextDelta and events[0].text == text
 
 
-def joined(events: Iterable[Any]) -> Iterator[tuple[bool, str]]:
+def joined_texts(events: Iterable[Any]) -> Iterator[tuple[bool, str]]:
     """(whether it is content, text) of text events. Adjacent ones of one type are joined."""
     last: bool | None = None
     texts: list[str] = []

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from llmcore.support.values.json_data import as_json
 
-__all__ = ["DONE", "EventSplitter", "ServerEvent", "event_bytes", "json_bytes"]
+__all__ = ["DONE", "ServerEvent", "ServerEventSplitter", "event_bytes", "json_bytes"]
 
 DONE = b"[DONE]"
 """The data of the last event of OpenAI's chat API."""
@@ -34,7 +34,7 @@ class ServerEvent(NamedTuple):
     name: bytes = b""
 
 
-class EventSplitter:
+class ServerEventSplitter:
     """Splits the bytes of a stream into events. `rest` are the bytes of the event that has not ended."""
 
     __slots__ = ("_buffer", "_searched")

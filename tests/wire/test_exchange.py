@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.wire import Exchange, ExchangeOptions, ReplyReport
-from llmcore.wire.sse import EventSplitter, event_bytes, json_bytes
+from llmcore.wire import ExchangeOptions, HttpExchange, ReplyReport
+from llmcore.wire.sse import ServerEventSplitter, event_bytes, json_bytes
 from tests.wire.support import CALL, TOOLS, WIRES, Read, Wire, pieces
 
 Json = dict[str, Any]
@@ -37,8 +37,8 @@ def request(wire: Wire, **fields: Any) -> bytes:
     return json.dumps({"model": "m", "tools": [tool(wire, "get_weather"), tool(wire, "get_time")], **fields}).encode()
 
 
-def exchange(wire: Wire, **options: Any) -> Exchange:
-    found = Exchange.of(PATHS[wire.name], request(wire), ExchangeOptions(**options))
+def exchange(wire: Wire, **options: Any) -> HttpExchange:
+    found = HttpExchange.of(PATHS[wire.name], request(wire), ExchangeOptions(**options))
     assert found is not None
     return found
 
@@ -60,7 +60,7 @@ def sent(wire: Wire, data: bytes, cuts: list[int]) -> bytes:
 
 
 def read(wire: Wire, data: bytes) -> Read:
-    splitter = EventSplitter()
+    splitter = ServerEventSplitter()
     events = [*splitter.feed(data), *splitter.finish()]
     found = wire.read_events(json.loads(event.data) for event in events if event.data.startswith(b"{"))
     found.ids.clear()  # new ones each time
@@ -178,25 +178,25 @@ REQUESTS: list[tuple[str, Json, bool]] = [
 
 @pytest.mark.parametrize(("path", "fields", "expected"), REQUESTS)
 def test_which_requests_are_read(path: str, fields: Json, expected: bool) -> None:
-    found = Exchange.of(path, request(WIRES[0], **fields), ExchangeOptions())
+    found = HttpExchange.of(path, request(WIRES[0], **fields), ExchangeOptions())
     assert (found is not None) is expected
 
 
 def test_a_request_that_is_no_json_is_not_read() -> None:
     for body in (b"", b'{"tools": ', b'["tools"]', b'\xff"tools"'):
-        assert Exchange.of("/v1/chat/completions", body, ExchangeOptions()) is None
+        assert HttpExchange.of("/v1/chat/completions", body, ExchangeOptions()) is None
 
 
 def test_a_forced_tool_reads_bare_arguments() -> None:
     choice = {"type": "function", "function": {"name": "get_weather"}}
-    found = Exchange.of(PATHS["openai-chat"], request(WIRES[0], tool_choice=choice), ExchangeOptions())
+    found = HttpExchange.of(PATHS["openai-chat"], request(WIRES[0], tool_choice=choice), ExchangeOptions())
     assert found is not None
     made = json.loads(found.body(json_bytes(WIRES[0].body('{"city": "Paris"}'))))
     assert WIRES[0].read_body(made).calls == [("get_weather", {"city": "Paris"})]
 
 
 def test_mistrals_own_api_gets_ids_of_its_form() -> None:
-    found = Exchange.of(PATHS["openai-chat"], request(WIRES[0]), ExchangeOptions(), "api.mistral.ai")
+    found = HttpExchange.of(PATHS["openai-chat"], request(WIRES[0]), ExchangeOptions(), "api.mistral.ai")
     assert found is not None
     made = WIRES[0].read_body(json.loads(found.body(json_bytes(WIRES[0].body(CALL)))))
     assert len(made.ids[0]) == 9

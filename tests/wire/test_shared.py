@@ -9,7 +9,7 @@ import pytest
 
 from llmcore import Envelope, ReasoningDelta, Repair, TextDelta, ToolCall, normalize
 from llmcore.types import CallerError, ToolDefinitionError
-from llmcore.wire import AppendOnlyStream, decode_tools, new_id, offered, with_unique_ids
+from llmcore.wire import AppendOnlyStream, decode_tools, new_id, offered, with_new_ids
 from tests.wire.support import CALL, TOOLS, pieces
 
 
@@ -89,7 +89,7 @@ def test_a_servers_ids_are_kept_and_others_are_new() -> None:
         call(id="functions.x:0", dialect="kimi_k2"),
         call(id=""),
     ]
-    made = [each.id for each in with_unique_ids(given)]
+    made = [each.id for each in with_new_ids(given)]
     assert made[0] == "call_server"
     assert not {*made[1:]} & {each.id for each in given}
     assert len({*made}) == 5

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from functools import cache
 from typing import Any, Self
 
-from llmcore.wire.exchange import Exchange, ExchangeOptions, StreamedReply
+from llmcore.wire.exchange import ExchangeOptions, HttpExchange, StreamedReply
 
 __all__ = ["AsyncTransport", "SyncTransport"]
 
@@ -31,14 +31,14 @@ class _Wrapper:
             raise AttributeError(name)
         return getattr(self.inner, name)
 
-    def _exchange(self, request: Any) -> Exchange | None:
+    def _exchange(self, request: Any) -> HttpExchange | None:
         if request.method != "POST":
             return None
         try:
             body: bytes = request.content
         except Exception:  # a streamed upload, which no SDK sends to these paths; each library has its own error for it
             return None
-        return Exchange.of(request.url.path, body, self._options, request.url.host)
+        return HttpExchange.of(request.url.path, body, self._options, request.url.host)
 
 
 class SyncTransport(_Wrapper):
@@ -112,7 +112,7 @@ def _library(response: Any) -> Any:
     return sys.modules[type(response).__module__.partition(".")[0]]
 
 
-def _with_body(response: Any, request: Any, raw: bytes, exchange: Exchange) -> Any:
+def _with_body(response: Any, request: Any, raw: bytes, exchange: HttpExchange) -> Any:
     """The response with its body rewritten. If nothing changes, its bytes and headers are as they came.
 
     A response that is closed was made in memory, by a test: then `raw` is its content, already decompressed.
@@ -130,7 +130,7 @@ def _with_body(response: Any, request: Any, raw: bytes, exchange: Exchange) -> A
     return response if written is decoded else library.Response(200, **_kept(response), content=written)
 
 
-def _with_stream(response: Any, request: Any, stream_type: Any, exchange: Exchange) -> Any:
+def _with_stream(response: Any, request: Any, stream_type: Any, exchange: HttpExchange) -> Any:
     """The response with its stream rewritten, decompressed."""
     library = _library(response)
     decoded = response

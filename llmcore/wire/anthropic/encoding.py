@@ -25,9 +25,9 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
-from llmcore.wire.ids import random_id, with_unique_ids
+from llmcore.wire.ids import random_id, with_new_ids
 from llmcore.wire.offering import Offered, offered
-from llmcore.wire.rewriting import joined, text_with_withheld
+from llmcore.wire.rewriting import joined_texts, text_with_withheld
 
 __all__ = ["BlockWriter", "StreamEncoder", "call_events", "decode_messages", "encode", "encoded_call", "encoded_usage"]
 
@@ -53,7 +53,7 @@ def encode(
     message's; by default a new one. Clients show `usage`; without it, all counts are 0.
     """
     result = offered(envelope, tools)
-    calls = with_unique_ids(result.calls, "anthropic")
+    calls = with_new_ids(result.calls, "anthropic")
     text = text_with_withheld(envelope, result)
     content = [*_thinking(envelope), *([{"type": "text", "text": text}] if text else []), *map(encoded_call, calls)]
     return {
@@ -131,7 +131,7 @@ class BlockWriter:
     def write(self, events: Iterable[Any], start: Mapping[str, Any] | None = None) -> list[Json]:
         """The stream events of text events. `start`: the fields of a text block that begins."""
         written: list[Json] = []
-        for is_text, text in joined(events):
+        for is_text, text in joined_texts(events):
             kind, field = ("text", "text") if is_text else ("thinking", "thinking")
             if self._open != kind:
                 written += self.begin(kind, start if is_text else None)
@@ -181,7 +181,7 @@ class StreamEncoder:
 
     def finish(self, result: Offered, finish_reason: FinishReason | None = None, usage: Usage | None = None) -> list[Json]:
         """The calls, whole, the stop reason with the usage, and the end."""
-        calls = with_unique_ids(result.calls, "anthropic")
+        calls = with_new_ids(result.calls, "anthropic")
         events = self._blocks.close()
         for call in calls:
             events += call_events(encoded_call(call), self._blocks.index)

@@ -21,9 +21,9 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
-from llmcore.wire.ids import random_id, with_unique_ids
+from llmcore.wire.ids import random_id, with_new_ids
 from llmcore.wire.offering import Offered, offered
-from llmcore.wire.rewriting import arguments_text, free_text_of, joined, text_with_withheld
+from llmcore.wire.rewriting import arguments_text, free_text_of, joined_texts, text_with_withheld
 
 __all__ = ["StreamEncoder", "decode_messages", "encode", "encoded_call", "encoded_usage"]
 
@@ -51,7 +51,7 @@ def encode(
     choices: list[Json] = []
     for index, envelope in enumerate([envelopes] if isinstance(envelopes, Envelope) else envelopes):
         result = offered(envelope, tools)
-        calls = with_unique_ids(result.calls)
+        calls = with_new_ids(result.calls)
         content = text_with_withheld(envelope, result)
         message: Json = {"role": "assistant", "content": content if content or not calls else None, "refusal": None}
         if envelope.reasoning:
@@ -111,12 +111,12 @@ class StreamEncoder:
 
     def feed(self, events: Iterable[object], index: int = 0) -> list[Json]:
         """The chunks of these events of the choice `index`. Events other than `TextDelta` and `ReasoningDelta` have none."""
-        texts = joined(event for event in events if isinstance(event, TextDelta | ReasoningDelta))
+        texts = joined_texts(event for event in events if isinstance(event, TextDelta | ReasoningDelta))
         return [self._chunk(index, {"content" if is_text else "reasoning_content": text}) for is_text, text in texts if text]
 
     def finish(self, result: Offered, finish_reason: FinishReason | None = None, index: int = 0) -> list[Json]:
         """The calls of the choice `index`, whole, and its finish reason."""
-        calls = with_unique_ids(result.calls)
+        calls = with_new_ids(result.calls)
         chunks = [
             self._chunk(index, {"tool_calls": [{"index": n, **encoded_call(call, self._free_text)}]})
             for n, call in enumerate(calls)

@@ -20,7 +20,7 @@ from llmcore.wire.rewriting import (
     arguments_text,
     hand_out,
     is_same_text,
-    joined,
+    joined_texts,
     judged,
     text_with_withheld,
 )
@@ -209,7 +209,7 @@ class _Choice:
 
     def _rest(self, chunk: Json, choice: Json, rest: Json, events: list[Any], text: object) -> list[Json]:
         """A chunk with the decided text in place of its own. It is left out if nothing but undecided text was in it."""
-        written = [_delta(is_text, text) for is_text, text in joined(events)]
+        written = [_delta(is_text, text) for is_text, text in joined_texts(events)]
         says_more = bool(chunk.get("usage") or choice.get("logprobs")) or any(value is not None for value in rest.values())
         if not written and not says_more and text != "":
             return []
@@ -261,7 +261,7 @@ class _Choice:
             self._native.append({**_shell(chunk), "choices": [alone]})
 
     def _written(self, events: Iterable[TextDelta | ReasoningDelta]) -> list[Json]:
-        return [self._chunk(_delta(is_text, text)) for is_text, text in joined(events)]
+        return [self._chunk(_delta(is_text, text)) for is_text, text in joined_texts(events)]
 
     def _chunk(self, delta: Json, finish_reason: str | None = None) -> Json:
         return {**self._shell, "choices": [{"index": self._index, "delta": delta, "finish_reason": finish_reason}]}

@@ -23,9 +23,9 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
-from llmcore.wire.ids import random_id, with_unique_ids
+from llmcore.wire.ids import random_id, with_new_ids
 from llmcore.wire.offering import Offered, offered
-from llmcore.wire.rewriting import arguments_text, free_text_of, joined, text_with_withheld
+from llmcore.wire.rewriting import arguments_text, free_text_of, joined_texts, text_with_withheld
 
 __all__ = ["ItemWriter", "StreamEncoder", "decode_messages", "encode", "encoded_call", "encoded_usage", "reasoning_item"]
 
@@ -54,7 +54,7 @@ def encode(
     text = text_with_withheld(envelope, result)
     output = [reasoning_item(envelope.reasoning)] if envelope.reasoning else []
     output += [_message([_text_part(text)])] if text else []
-    output += [encoded_call(call, free_text) for call in with_unique_ids(result.calls)]
+    output += [encoded_call(call, free_text) for call in with_new_ids(result.calls)]
     return {**_head(model, id, created), "output": output, **_end(envelope.finish_reason, usage)}
 
 
@@ -153,7 +153,7 @@ class ItemWriter:
     ) -> list[Json]:
         """The events of text events. `item` and `part`: the message and its text that begin if none is open."""
         written: list[Json] = []
-        for is_text, text in joined(events):
+        for is_text, text in joined_texts(events):
             if self.open_type != ("message" if is_text else "reasoning"):
                 written += self.begin(item, part) if is_text else self.begin(reasoning_item(""))
             self._texts.append(text)
@@ -251,7 +251,7 @@ class StreamEncoder:
     def finish(self, result: Offered, finish_reason: FinishReason | None = None, usage: Usage | None = None) -> list[Json]:
         """The calls, whole, and the end with the whole response."""
         events = self._items.close()
-        for call in with_unique_ids(result.calls):
+        for call in with_new_ids(result.calls):
             events += self._items.call(encoded_call(call, self._free_text))
         response = {**self._head, "output": self._items.output, **_end(finish_reason, usage)}
         return self._numbered([*events, {"type": f"response.{response['status']}", "response": response}])
