@@ -267,7 +267,7 @@ def _fence(reading: Reading, at: int) -> Steps[int]:
             reading.miss(fence.start, fence.end, inner.drafts[0].name, "placeholder")
             return fence.end
         group.append((fence, inner))
-        if fence.info in CALL_FENCES or opens or inner.drafts[0].dialect == _BLOCK:
+        if opens or _names_itself(fence, inner):
             return (yield from _judge(reading, group, by_itself=True))
         position = yield from _next_fence(reading, fence.end)
         if position < 0:
@@ -281,7 +281,7 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     `by_itself`: the fence opens the message, or its info word names a call.
     """
     first, last = group[0][0], group[-1][0]
-    names_itself = by_itself and (first.info in CALL_FENCES or group[0][1].drafts[0].dialect == _BLOCK)
+    names_itself = by_itself and _names_itself(*group[0])
     verdict = reading.verdict_at(first.start, "tag" if names_itself else "bare", fenced=not names_itself)
     shown = verdict.shown
     if not shown and verdict.quotation is not None and (yield from is_closed(reading.src, verdict.quotation, last.end)):
@@ -304,6 +304,11 @@ def _judge(reading: Reading, group: list[tuple[Fence, Nested]], *, by_itself: bo
     for fence, inner in group:
         _take(reading, fence, inner)
     return last.end
+
+
+def _names_itself(fence: Fence, inner: Nested) -> bool:
+    """Whether its info word names a call, or its form is one that prompts ask for in a fence."""
+    return fence.info in CALL_FENCES or inner.drafts[0].dialect == _BLOCK
 
 
 def _called_in(reading: Reading, group: list[tuple[Fence, Nested]]) -> set[str]:

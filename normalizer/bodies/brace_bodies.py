@@ -63,7 +63,8 @@ class _Follower:
     """A resumable walk through a body that finds its end and its members.
 
     A delimiter opens a string only where a value or key may begin. Elsewhere it closes a string whose opener was lost. `end`
-    is just past the last bracket. `stopped` is where a tag stands outside of all strings.
+    is just past the last bracket. `stopped` is where a tag stands outside of all strings. `separators` are the body's own bracket
+    and its commas at the top level.
     """
 
     __slots__ = (
@@ -77,6 +78,7 @@ class _Follower:
         "end",
         "members",
         "position",
+        "separators",
         "stopped",
         "string",
     )
@@ -86,6 +88,7 @@ class _Follower:
         self.depth = 0
         self.end = self.stopped = self.string = -1
         self.members: list[_Member] = []
+        self.separators = [start]
         self._delimiter = delimiter
         self._quote = ""
         self._before = ""
@@ -103,6 +106,10 @@ class _Follower:
                 self.position = token.start()
                 return
             self._step(text, token)
+
+    def pass_tag(self) -> None:
+        """Go on behind the sign at `stopped`, which begins no marker."""
+        self.position, self.stopped = self.stopped + 1, -1
 
     def goes_on(self, text: str) -> bool:
         """Whether the current string goes on to the end of the text."""
@@ -155,6 +162,7 @@ class _Follower:
     def _separate(self, text: str, mark: str, at: int) -> None:
         member = self.members[-1] if self.members else None
         if mark == ",":
+            self.separators.append(at)
             self._finish_member(at)
         elif member is None or member.end >= 0:
             begin = self._opened if member is None else member.end + 1
@@ -307,7 +315,7 @@ def braced_call(reading: Reading, at: int, start: int, name: str, form: BraceFor
         elif (yield from marker_stands(reading, follower.stopped, closers)):
             break
         else:
-            follower.position, follower.stopped = follower.stopped + 1, -1
+            follower.pass_tag()
     if emitter is not None:
         emitter.close()
     stop = _stop(reading, follower, closers)
@@ -340,7 +348,12 @@ def bare_reading(
     is_certain = arguments is not None and all(repair.safety != "guess" for repair in repairs)
     if is_certain or tool is None or not tool.properties:
         return None
-    return bare_arguments(reading.src.text, start, stop, delimiter, tool, reading.limits)
+    follower = _Follower(start, delimiter)
+    follower.follow(reading.src.text, final=True)
+    while follower.stopped >= 0:
+        follower.pass_tag()
+        follower.follow(reading.src.text, final=True)
+    return bare_arguments(reading.src.text, follower.separators, stop, delimiter, tool, reading.limits)
 
 
 def _plain(

@@ -49,19 +49,25 @@ _END = lazy_regex("|".join(map(re.escape, _STOPS)))
 _END_OR_START = lazy_regex("|".join(map(re.escape, (*_STOPS, "<|start|>"))))
 
 _TOKEN = lazy_regex("|".join(map(re.escape, _TOKENS)))
+_START = "<|start|>"
+_MOST_BLANKS = 64
+_BLANKS = lazy_regex(rf"\s{{0,{_MOST_BLANKS}}}+")
+_STOP_RUN = lazy_regex(rf"(?:\s{{0,16}}+(?:{_END.pattern})){{0,8}}+")
+_WORDS_OF_HEADER = r"\s{0,64}+(?:assistant\b\s{0,16}+)?(?:to=[^\s<]{0,256}+\s{0,16}+)?"
 _CHANNEL_OF_HEADER = r"<\|channel\|>\s*(?:analysis|commentary|final)\b[^<]{0,300}"
 _HEADER_BEGINS = lazy_regex(
-    rf"\s*(?:assistant\b\s*)?(?:to=[^\s<]{{1,256}}\s*)?(?:<\|start\|>[^<]{{0,300}}(?:{_CHANNEL_OF_HEADER})?|{_CHANNEL_OF_HEADER})"
+    rf"{_WORDS_OF_HEADER}(?:<\|start\|>[^<]{{0,300}}(?:{_CHANNEL_OF_HEADER})?|{_CHANNEL_OF_HEADER})"
     r"(?:<\|constrain\|>[^<]{0,64})?<\|message\|>"
 )
 """A whole header: a role or a known channel, and the token before a body."""
 _HEADER_BEGUN = lazy_regex(
-    r"\s*(?:assistant\b\s*)?(?:to=[^\s<]{0,256}\s*)?(?:<(?:\|(?:start|channel|constrain|message)\|>[^<]{0,300}|\|?[a-z]{0,9}\|?\Z))*\Z"
+    rf"{_WORDS_OF_HEADER}(?:<\|start\|>[^<]{{0,300}})?(?:<\|channel\|>[^<]{{0,300}})?(?:<\|constrain\|>[^<]{{0,64}})?"
+    r"(?:<\|?[a-z]{0,9}\|?)?\Z"
 )
+"""The beginning of a header, or of its first words, at the text's end."""
 _ROLE = lazy_regex(r"<\|start\|>\s*([^\s<]*)")
 _CHANNEL = lazy_regex(r"<\|channel\|>\s*([A-Za-z_]*)")
 _RECIPIENT = lazy_regex(r"(?:^|[\s>])to=([^\s<]+)")
-_SPACE = lazy_regex(r"\s*+")
 _BEFORE = lazy_regex(r"(?:\A|(?<=\s))(?:assistant\b\s*)?(?:to=[^\s<]{1,256}\s*)?\Z")
 
 _PEOPLE = frozenset({"user", "assistant", "commentary", "all", "system", "developer"})
@@ -204,15 +210,20 @@ def _close(reading: Reading, stop: re.Match[str] | None) -> bool:
     return True
 
 
-def _stop_counts(text: str, stop: re.Match[str], final: bool) -> bool | None:
-    """Whether a token inside a message ends it: a header follows, or the reply ends. None if more text decides."""
-    begin = stop.start() if stop[0] in _TOKENS else stop.end()
+def _stop_counts(text: str, at: int, end: int, final: bool) -> bool | None:
+    """Whether the token `at:end` inside a message ends it: a header follows, or the reply ends. None if more text decides.
+
+    Further end tokens may follow first. So many of them, or so much white space, end the message, too.
+    """
+    is_start = text.startswith(_START, at)
+    begin = at if is_start else past(_STOP_RUN, text, end)
     if _HEADER_BEGINS.match(text, begin) is not None:
         return True
-    behind = _END.match(text, past(_SPACE, text, begin)) if begin == stop.end() else None
-    if behind is not None:  # several end tokens
-        return _stop_counts(text, behind, final)
-    if _HEADER_BEGUN.match(text, begin) is None:
+    if not is_start:
+        ahead = past(_BLANKS, text, begin)
+        if ahead - begin == _MOST_BLANKS or _END.match(text, ahead) is not None:
+            return True
+    if len(text) - begin >= _HEADER or _HEADER_BEGUN.match(text, begin) is None:
         return False
     return True if final else None
 
@@ -221,14 +232,8 @@ def _stop_in_message(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read an end token inside a message, where no header follows and the reply goes on: it is text."""
     if not reading.answers:
         return False
-    while (stop := _END.match(reading.src.text, at)) is not None:
-        counts = _stop_counts(reading.src.text, stop, reading.src.final)
-        stop = None  # a match keeps its text alive
-        if counts is not None:
-            break
+    while (counts := _stop_counts(reading.src.text, at, body, reading.src.final)) is None:
         yield None
-    else:
-        return False
     if not counts:
         reading.text(body)
     return not counts
@@ -247,7 +252,7 @@ def _begins_message(reading: Reading, at: int) -> bool:
     """Whether a message may begin at `at`: nothing but markup stands before it, or an end token does."""
     if not reading.blank_before(at):
         return False
-    return reading.opens_message(at) or reading.src.text[:at].rstrip().endswith(_STOPS)
+    return reading.opens_message(at) or reading.src.text[max(0, at - _HEADER) : at].rstrip().endswith(_STOPS)
 
 
 def _result(reading: Reading, header: _Header) -> Steps[bool]:

@@ -121,34 +121,38 @@ def closed_block(
     stop: re.Pattern[str],
     *,
     overlap: int = _OVERLAP,
-    counts: Callable[[str, re.Match[str], bool], bool | None] = lambda text, match, final: True,
+    counts: Callable[[str, int, int, bool], bool | None] = lambda text, start, end, final: True,
 ) -> Steps[re.Match[str] | None]:
     """Classify text from `reading.done` on as `kind` until `stop` matches or the text ends.
 
     Returns the match, which is not classified. Nothing inside is a call: such framings give a call its own header.
-    `counts(text, match, final)`: whether a match ends the block. None if more text decides. If none counts, the first one does.
+    `counts(text, start, end, final)`: whether a match ends the block. None if more text decides. If none counts, the first does.
     """
     src = reading.src
     yield from wait_for(src, reading.done, 1)
     if src.text.startswith("\n", reading.done):
         reading.markup(reading.done + 1)
-    start, passed = reading.done, -1
+    begin = start = reading.done
+    passed = -1  # where the first match stands that does not count
     skim = _skim(reading, kind)
     while True:
         match = stop.search(src.text, start)
         if match is None and src.final and passed >= 0:  # none counts: the first one does
+            src.uncounted[stop] = begin
             match = stop.match(src.text, passed)
-        elif match is not None and not (verdict := counts(src.text, match, src.final)):
-            if verdict is None:
-                start = match.start()
-            else:
-                passed, start = match.start() if passed < 0 else passed, match.end()
-            match = None  # a match keeps its text alive
-            if reading.listening:
-                _take_decided(reading, kind, start if passed < 0 else passed)
-            if verdict is None:
-                yield None
-            continue
+        elif match is not None and src.uncounted.get(stop, begin + 1) > begin:
+            verdict = counts(src.text, *match.span(), src.final)
+            if not verdict:
+                if verdict is None:
+                    start = match.start()
+                else:
+                    passed, start = match.start() if passed < 0 else passed, match.end()
+                match = None  # a match keeps its text alive
+                if reading.listening:
+                    _take_decided(reading, kind, start if passed < 0 else passed)
+                if verdict is None:
+                    yield None
+                continue
         if match is not None or src.final:
             _take_trimmed(reading, kind, match.start() if match else len(src.text))
             return match

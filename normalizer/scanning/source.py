@@ -63,13 +63,15 @@ _NAME: Final = re.compile(rf"(?![{OWN_SIGNS}])[^{BLANKS}<>{{}}\[\]()\"'`,;|｜=]
 class Source:
     """The text of a reply. `text` only grows. `final` is set when no more text comes."""
 
-    __slots__ = ("absent", "final", "text")
+    __slots__ = ("absent", "final", "text", "uncounted")
 
     def __init__(self) -> None:
         self.text = ""
         self.final = False
         self.absent: dict[Sought, int] = {}
         """By pattern, the position from which the final text does not hold it. It is not sought again there."""
+        self.uncounted: dict[Sought, int] = {}
+        """By pattern, the position from which no match in the final text ends a message of a frame."""
 
 
 class SpaceRun:

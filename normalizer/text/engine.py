@@ -71,6 +71,8 @@ class TextEngine:
     content = ""
     reasoning = ""
     _is_running = True
+    _seeks_in_reasoning = True
+    """Whether calls in reasoning are noted."""
     _skim: Skim | None = None
     """The function that the waiting reader left to check new text before the reader is resumed."""
 
@@ -282,16 +284,15 @@ class TextEngine:
         for start, end, kind in reading.pieces:
             if kind != "reasoning":
                 continue
-            calls = TextEngine(
-                reading.tools, dialects=self._dialects, limits=self._limits, listening=False, taught=self._taught
-            ).read(reading.src.text[start:end])
-            for call in calls.calls:
+            inner = TextEngine(reading.tools, dialects=self._dialects, limits=self._limits, listening=False, taught=self._taught)
+            inner._seeks_in_reasoning = False  # frames may nest without end
+            for call in inner.read(reading.src.text[start:end]).calls:
                 if call.complete and call.span is not None:
                     reading.note(start + call.span[0], start + call.span[1], call.name, "in_reasoning")
 
     def _close(self) -> None:
         reading = self._reading
-        if len(reading.pieces) > 1:
+        if len(reading.pieces) > 1 and self._seeks_in_reasoning:
             self._note_calls_in_reasoning()
         if self._overflow:
             reading.overflowed(sum(map(len, self._overflow)))

@@ -159,8 +159,8 @@ def read_raw_value(
     - `cdata`: CDATA sections count.
     - `keeps`: its line breaks belong to it.
     - `peels`: an element around it may be removed.
-    - `may_look`: whether its closer may be sought behind a call in it.
-    - `looks`: the budget for look-aheads to the text's end.
+    - `may_try`: whether its closer may be sought behind a call in it.
+    - `budget`: the budget for look-aheads to the text's end.
     - `is_strange`: whether an opener at this position names no parameter of the tool.
     """
     found = ends.search(src.text, start)

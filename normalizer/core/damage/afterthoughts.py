@@ -21,15 +21,14 @@ _WORD = lazy_regex(r"[^\W\d_]{2,}")
 
 def made_again(text: str, drafts: Sequence[Draft]) -> list[Draft]:
     """The calls in an element with words that stand once more, with the same arguments, behind that element."""
-    found: list[Draft] = []
-    for at, draft in enumerate(drafts[:-1]):
-        end = _end_of_element(text, draft, drafts)
-        if end >= 0 and any(
-            again.start >= end and again.complete and (again.name, again.text) == (draft.name, draft.text)
-            for again in drafts[at + 1 :]
-        ):
-            found.append(draft)
-    return found
+    last = {(draft.name, draft.text): draft.start for draft in drafts if draft.complete}
+    if len(last) == len(drafts):
+        return []
+    return [
+        draft
+        for draft in drafts
+        if draft.start < (again := last.get((draft.name, draft.text), -1)) and 0 <= _end_of_element(text, draft, drafts) <= again
+    ]
 
 
 def _end_of_element(text: str, draft: Draft, drafts: Sequence[Draft]) -> int:

@@ -89,11 +89,13 @@ def repaired(
     limits: Limits = DEFAULT_LIMITS,
     cut: bool = False,
     string_delimiters: tuple[str, ...] = (),
+    spaced_keys: bool = False,
 ) -> Relaxed:
-    """As `read_relaxed`, for callers that have tried a strict reader."""
+    """As `read_relaxed`, for callers that have tried a strict reader. `spaced_keys`: unquoted keys may hold blanks."""
     whole = len(text) if end is None else min(end, len(text))
     last = min(whole, start + limits.arguments + 1)
-    flavour = Flavour(_BRACE_LANGUAGE, tuple(filter(None, string_delimiters))) if string_delimiters else _JSON
+    delimiters = tuple(filter(None, string_delimiters))
+    flavour = Flavour(_BRACE_LANGUAGE, delimiters, spaced_keys=spaced_keys) if string_delimiters else _JSON
     state = State(text, start, last, limits=limits, cut=cut, flavour=flavour, bounded=end is not None)
     try:
         value = read_root(state)

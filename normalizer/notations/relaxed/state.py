@@ -75,11 +75,15 @@ class Ended(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """A notation. `native`: repairs that are its normal syntax, and not recorded. `delimiters` open and close raw strings."""
+    """A notation. `native`: repairs that are its normal syntax, and not recorded. `delimiters` open and close raw strings.
+
+    `spaced_keys`: an unquoted key may hold blanks, wherever its colon stands.
+    """
 
     native: frozenset[str] = frozenset()
     delimiters: tuple[str, ...] = ()
     python: bool = False
+    spaced_keys: bool = False
 
 
 class Frame:

@@ -24,6 +24,7 @@ _QUOTED_KEY = lazy_regex(r"[" + "".join(QUOTES) + r"]|\\[\"']|[rRuU]{1,2}[\"']")
 _PREFIXED = lazy_regex(r"[rRuUbBfF]{1,2}[\"']")
 _KEY = lazy_regex(r"""[^\s:=,{}\[\]()"'`\u201c\u201d]{1,256}""")
 _KEY_OF_WORDS = lazy_regex(r"([A-Za-z]\w{0,32} [\w -]{1,64})(?=:[ \n])")
+_SPACED_KEY = lazy_regex(r"([^\W\d]\w{0,32} [\w -]{1,64})(?=:)")
 # Most strings are sound. One token is a key with its colon, or a value before a comma and the next key.
 _WHOLE_KEY = {quote: lazy_regex(rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}[ \t\r\n]*+:") for quote in "\"'"}
 _WHOLE_VALUE = {
@@ -160,7 +161,7 @@ def _key(state: State) -> str:
     state.pos = found.end()
     if "\\_" in found[0]:
         state.note("markdown_escape", found[0])
-    elif phrase := _KEY_OF_WORDS.match(text, pos, state.end):
+    elif phrase := (_SPACED_KEY if state.flavour.spaced_keys else _KEY_OF_WORDS).match(text, pos, state.end):
         state.record("key_of_words", phrase[1], phrase[1], "guess")
         state.pos = phrase.end(1)
         return phrase[1]
