@@ -96,7 +96,10 @@ _OPENAI: dict[str, Any] = {
     "choices": [
         {"index": 0, "message": {"role": "assistant", "content": "Yes.", "tool_calls": _CALLS}, "finish_reason": "tool_calls"}
     ],
-    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    "usage": {
+        **{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        **{"prompt_tokens_details": {"cached_tokens": 0}, "completion_tokens_details": {"reasoning_tokens": 0}},
+    },
 }
 _OPENAI_EVENTS = tuple(
     {

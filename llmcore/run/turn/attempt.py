@@ -6,6 +6,7 @@ endpoint is recorded. This module finds servers that ignore tools or a format; t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -193,7 +194,9 @@ class TurnAttempt:
                 not (loop.is_over or self._answers_unknown_calls(loop))
                 and (correction := correcting.next_correction()) is not None
             ):
-                # The corrected request replaces the bad reply's.
+                await asyncio.sleep(
+                    0
+                )  # other tasks run between the bad reply and the corrected request, which replaces its request
                 correcting.add_messages(await self._new_interjections())
                 asked, tools = correcting.corrected_request(correction), compile_tools(correction.tools)
                 await self._send(config, plan, asked, tools, reason, detail or correction.detail, emit)
