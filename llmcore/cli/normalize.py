@@ -17,6 +17,7 @@ import typer
 from llmcore.cli.output import as_json_text, exit_with_error, write
 
 if TYPE_CHECKING:
+    from llmcore import Normalizer
     from llmcore.types import NormalizerEvent
 
 __all__ = ["normalize_command"]
@@ -60,20 +61,40 @@ def normalize_command(
         _TextCalls,
         typer.Option(help="Which calls in text count: by the rules, only if the reply has no other text, or none."),
     ] = _TextCalls.standard,
+    openai: Annotated[
+        bool, typer.Option("--openai", help="The input is a chat log in JSON lines: print it with native calls instead of text.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="With --openai: a file for what was repaired, in JSON lines.", metavar="FILE")
+    ] = None,
 ) -> None:
     """Turn a model's reply into one envelope. Its shape shows whether it is a body, a stream or plain text.
 
-    Exit code 0, even if no call was found; 2: the input or the tools cannot be read.
+    With --openai, repair a chat log: calls that models wrote as text become native calls.
+
+    Exit code 0, even if no call was found; 1: a line of a log cannot be read, and was printed as it came; 2: the input or the
+    tools cannot be read.
     """
-    chosen = [name for name, given in (("--json", as_json), ("--stream", stream), ("--explain", explain)) if given]
+    forms = (("--json", as_json), ("--stream", stream), ("--explain", explain), ("--openai", openai))
+    chosen = [name for name, given in forms if given]
     if len(chosen) > 1:
         exit_with_error(f"{' and '.join(chosen)} cannot be used together")
+    of_logs = (("--report", report),)
+    of_replies = (("--as", form is not _Form.auto), ("--finish-reason", finish_reason), ("--forced-tool", forced_tool))
+    if unfit := [name for name, given in (of_replies if openai else of_logs) if given]:
+        exit_with_error(f"{unfit[0]} {'is for a single reply; it cannot be used with --openai' if openai else 'needs --openai'}")
     from llmcore import Normalizer
-    from llmcore.cli.replies import ReplyReader
     from llmcore.cli.tool_files import load_tools
-    from llmcore.transcripts.errors import OverLimit
 
     offered = load_tools(tools) if tools is not None else None
+    if openai:
+        from llmcore.cli.log_repair import repair_log
+        from llmcore.wire import RewriteSettings
+
+        settings = RewriteSettings(offered or (), dialects=dialect, reasoning_open=reasoning_open, text_calls=text_calls.value)
+        with _opened(file) as source:
+            repair_log(source, settings, report)
+        return
     if forced_tool is not None and offered is not None and forced_tool not in offered:
         exit_with_error(
             f"--forced-tool {forced_tool!r} is not a tool; there are: {', '.join(tool.name for tool in offered) or 'none'}"
@@ -81,15 +102,7 @@ def normalize_command(
     normalizer = Normalizer(
         offered, dialects=dialect, reasoning_open=reasoning_open, forced_tool=forced_tool, text_calls=text_calls.value
     )
-    reply = ReplyReader(normalizer, form.value)
-    name = "standard input" if str(file) == "-" else str(file)
-    try:
-        with _opened(file) as source:
-            for chunk in _texts(source, name):
-                _show(reply.feed(chunk), stream)
-        _show(reply.finish(finish_reason), stream)
-    except OverLimit as error:
-        exit_with_error(f"{name}: {error}")
+    _read_reply(file, normalizer, form, finish_reason, stream)
     if stream:
         write(as_json_text({"type": "envelope", **normalizer.envelope.model_dump()}))
     elif explain:
@@ -98,6 +111,21 @@ def normalize_command(
         write(explanation(normalizer.envelope, offered))
     else:
         write(as_json_text(normalizer.envelope.model_dump(), indent=2))
+
+
+def _read_reply(file: Path, normalizer: Normalizer, form: _Form, finish_reason: str | None, shows_events: bool) -> None:
+    from llmcore.cli.replies import ReplyReader
+    from llmcore.transcripts.errors import OverLimit
+
+    reply = ReplyReader(normalizer, form.value)
+    name = "standard input" if str(file) == "-" else str(file)
+    try:
+        with _opened(file) as source:
+            for chunk in _texts(source, name):
+                _show(reply.feed(chunk), shows_events)
+        _show(reply.finish(finish_reason), shows_events)
+    except OverLimit as error:
+        exit_with_error(f"{name}: {error}")
 
 
 def _show(events: Iterable[NormalizerEvent], wanted: bool) -> None:

@@ -37,6 +37,7 @@ __all__ = [
     "inline",
     "note",
     "printable",
+    "safe_json",
     "shortened_line",
     "terminal",
     "write",
@@ -126,8 +127,12 @@ def as_json_text(value: Any, indent: int | None = None) -> str:
         text = json.dumps(value, ensure_ascii=only_ascii, indent=indent, default=_plain, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=only_ascii, indent=indent, default=_plain)
-    written: str = _UNSAFE_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text)
-    return written
+    return safe_json(text)
+
+
+def safe_json(text: str) -> str:
+    """JSON text with JSON's escapes for its unsafe characters."""
+    return _UNSAFE_IN_LINES.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -36,6 +36,7 @@ PAGES = [
     "capabilities",
     "hooks",
     "httpx",
+    "logs",
     "models",
     "observability",
     "providers",
@@ -119,3 +120,18 @@ def test_the_pipe_of_the_command_lines_page_runs(invoke: Invoke) -> None:
     result = invoke(*shlex.split(command), stdin=shlex.split(before)[1])
     assert result.exit_code == 0
     assert "may run" in result.stdout
+
+
+def test_the_command_of_the_logs_page_prints_what_the_page_says(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, after = map(json.loads, fenced("logs", "json"))
+    (tmp_path / "logs.jsonl").write_text(json.dumps(before), "utf-8")
+    name, *arguments = shlex.split(fenced("logs", "sh")[0])
+    assert (name, arguments[-2:]) == ("llmcore", [">", "native.jsonl"])
+    result = invoke(*arguments[:-2])
+    call = json.loads(result.stdout)["messages"][1]["tool_calls"][0]
+    told = json.dumps(after["messages"]).replace("call_Xp2", call["id"])
+    assert json.loads(result.stdout) == {"messages": json.loads(told), "tools": before["tools"]}
+    assert result.stderr == fenced("logs", "text")[0]
