@@ -21,7 +21,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.notations.relaxed.read import read_relaxed
 from llmcore.normalizer.notations.yaml_nodes import YamlNode
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_for
-from llmcore.normalizer.scanning.words import ARGUMENT_KEYS
+from llmcore.normalizer.scanning.words import ARGUMENT_KEYS, TURN_TOKENS
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.narrowing import is_object
 from llmcore.types.envelope import Repair
@@ -252,7 +252,8 @@ def _end_of_block(reading: Reading, at: int, column: int) -> Steps[int]:
         newline = src.text.find("\n", line)
         if newline < 0:
             if src.final:
-                return len(src.text)
+                token = next((token for token in TURN_TOKENS if src.text.endswith(token, line)), "")
+                return len(src.text) - len(token)
             yield None
             continue
         ahead = yield from skip_space(src, newline + 1)

@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 _LAST_TOKENS = (*TURN_TOKENS, "<|im_start|>")
-_CLOSING = lazy_regex(rf"[ \t\u200b\u2060\ufeff.,;:!?)\]}}\"'`*_>…。{FACES}]*")
+_CLOSING = lazy_regex(rf"(?:[^\S\r\n]|[\u200b\u2060\ufeff.,;:!?)\]}}\"'`*_>…。{FACES}])*+")
 _LONGEST_LEAD_IN = 200
 _FEW_PIECES = 16
 

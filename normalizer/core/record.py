@@ -43,6 +43,7 @@ class Staged:
     answers: bool
     needs_more_work: bool | None
     has_content: bool
+    framed: bool
     left_open: Draft | None
     unfinished: tuple[list[tuple[Draft, Verdict]], list[Draft]]
     emitter: DeltaEmitter | None
@@ -78,6 +79,8 @@ class Record(Places):
     """An opener (start, end including white space) that is markup if a call begins right behind it."""
     _framed = False
     """Whether a frame has begun."""
+    _is_staged = False
+    """Whether what is read now may be taken back."""
     _next_call = -1
     """Where the call begins that the current call swallowed, or -1. Nothing behind it is classified yet."""
 
@@ -272,13 +275,14 @@ class Record(Places):
         """
         if not self._framed:
             self._framed = True
-            self._take_back_outside()
+            if not self._is_staged:  # else it may be taken back
+                self._take_back_outside(self.drafts)
         self.answers = self.frames_call and not calls
         self.takes_calls = self.frames_call and (calls or self.counts_bare)
 
-    def _take_back_outside(self) -> None:
+    def _take_back_outside(self, drafts: Sequence[Draft]) -> None:
         """Turn the calls before the first frame into content, except those in the `counted` dialects."""
-        outside = [draft for draft in self.drafts if draft.dialect not in self.counted]
+        outside = [draft for draft in drafts if draft.dialect not in self.counted]
         if outside:
             self._take_back(outside, "outside_frame", 0)
 
@@ -296,7 +300,16 @@ class Record(Places):
                 if self.emitter is not None:
                     self.emitter.reclassified(start, end, "content")
         pieces, self.pieces = self.pieces, list[Piece]()
-        for start, end, kind in pieces:  # adjacent content is one piece
+        for start, end, kind in pieces:
+            if start == calls[-1].stop and kind == "markup":  # the layout before a call's closer
+                written = self.src.text[start:end]
+                self._append("content", start, end - len(written.lstrip()))
+                start = end - len(written.lstrip())
+            self._append(kind, start, end)
+
+    def _append(self, kind: SegmentKind, start: int, end: int) -> None:
+        """Add a piece. Adjacent content is one piece."""
+        if end > start:
             joins = bool(self.pieces) and kind == "content" == self.pieces[-1][2]
             self.pieces.append((self.pieces.pop()[0] if joins else start, end, kind))
 
@@ -318,6 +331,7 @@ class Record(Places):
     def stage(self) -> Staged:
         """Save the state, so that what is read from here on can be taken back. No events are emitted until `release`."""
         emitter, self.emitter = self.emitter, None
+        self._is_staged = True
         pieces, self.pieces = self.pieces, self.pieces[-1:]  # only the last one is read, so many calls stay linear
         return Staged(
             done=self.done,
@@ -335,6 +349,7 @@ class Record(Places):
             answers=self.answers,
             needs_more_work=self.needs_more_work,
             has_content=self._has_content,
+            framed=self._framed,
             left_open=self._left_open,
             unfinished=self._unfinished.mark(),
             emitter=emitter,
@@ -342,6 +357,7 @@ class Record(Places):
 
     def take_back(self, staged: Staged) -> None:
         """Undo everything that was read since `staged`."""
+        self._is_staged, self._framed = False, staged.framed
         del self.drafts[staged.drafts :], self.near_misses[staged.near_misses :]
         del self.replaced[staged.replaced :], self.repairs[staged.repairs :]
         self._unfinished.restore(staged.unfinished)
@@ -356,7 +372,7 @@ class Record(Places):
         """Keep everything that was read since `staged`, and emit its events."""
         pieces, self.pieces, self.emitter = self.pieces, staged.pieces, staged.emitter
         self.done, self._has_content = staged.done, staged.has_content
-        waiting, replaced = self.drafts[staged.drafts :], self.replaced[staged.replaced :]
+        before, waiting, replaced = self.drafts[: staged.drafts], self.drafts[staged.drafts :], self.replaced[staged.replaced :]
         unfinished = self._unfinished.ids()
         for _, end, kind in pieces:
             while kind == "call" and waiting and waiting[0].start < end:
@@ -369,6 +385,9 @@ class Record(Places):
             self.take(kind, end)
             while self.emitter is not None and replaced and replaced[0][1] <= end:
                 self.emitter.replacement(replaced.pop(0)[2])
+        self._is_staged = False
+        if self._framed and not staged.framed:
+            self._take_back_outside(before)
 
     # ------------------------------------------------------------------ in the end
 
