@@ -16,7 +16,7 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = ["computed"]
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
-_SUM: Final = lazy_regex(rf"{_NUMBER}(?:(?:\s?[*/]\s?|\s[+-]\s){_NUMBER})+")
+_SUM: Final = lazy_regex(rf"{_NUMBER}(?:(?: ?[*/] ?| [+-] ){_NUMBER})+")
 """`+` and `-` need spaces around them, because dates (`2026-11-15`) and ranges have none."""
 _LONGEST: Final = 200
 _OPERATIONS: Final[dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]]] = {
