@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 
 import pytest
 
+from llmcore.types import ConfigError
 from tests.packaging.tree import LAYERS, ROOT, module_name, pyproject, source_files
 
 HEAVY = {
@@ -57,9 +59,20 @@ def test_import_llmcore_loads_no_layer_by_its_bare_name() -> None:
     assert loaded_by("import llmcore") & set(LAYERS) == set()
 
 
+OF_SERVERS = {"llmcore.integrations.servers.vllm", "llmcore.integrations.servers.sglang"}
+"""Only their servers import them."""
+
+
+@pytest.mark.parametrize("name", sorted(OF_SERVERS))
+def test_a_plugin_without_its_server_says_where_it_belongs(name: str) -> None:
+    with pytest.raises(ConfigError, match="its environment"):
+        importlib.import_module(name)
+
+
 @pytest.fixture(scope="module")
 def loaded_by_everything() -> set[str]:
     names = [module_name(path) for path in source_files() if path.name != "__main__.py"]
+    names = [name for name in names if name not in OF_SERVERS]
     return loaded_by(f"import importlib\nfor name in {names}: importlib.import_module(name)")
 
 
