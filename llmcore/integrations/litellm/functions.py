@@ -1,7 +1,7 @@
 """`wrap`, `unwrap`, `completion` and `acompletion`: LiteLLM's functions, whose replies have native calls.
 
-`litellm.Router` and most libraries look `litellm.acompletion` up when they call it, so they get the wrapped one. A module that ran
-`from litellm import completion` before keeps the one without.
+`litellm.Router` and most libraries look `litellm.acompletion` up when they call it, so they get the wrapped one. A module that
+ran `from litellm import completion` before `wrap` keeps the function without native calls.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ _WRAPPERS: dict[str, Callable[..., Any]] = {"completion": _wrapped, "acompletion
 
 def _imported(name: str) -> Callable[..., Any]:
     """The function to import. The options of `wrap` count for it too; without `wrap`, it has the default ones."""
-    return _WRAPPERS[name](_original(getattr(_litellm, name)), lambda: _options or ExchangeOptions())
+    function: Callable[..., Any] = _WRAPPERS[name](_original(getattr(_litellm, name)), lambda: _options or ExchangeOptions())
+    return function
 
 
 completion = _imported("completion")

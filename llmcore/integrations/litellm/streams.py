@@ -37,8 +37,8 @@ def set_rewritten(reply: Any) -> None:
 def note_invented_ends() -> None:
     """Make LiteLLM's streams mark an end that they invent.
 
-    At the end of a stream that was cut, LiteLLM sends a chunk with the finish reason `stop`. Nothing in the chunk says so, and the
-    router's streams hide the one that knows. Seen on LiteLLM 1.105.3 and 1.110.2.
+    At the end of a stream that was cut, LiteLLM sends a chunk with the finish reason `stop`. Nothing in the chunk says so, and
+    the router's streams hide the one that knows. Seen on LiteLLM 1.105.3 and 1.110.2.
 
     Raises `ConfigError` if the installed LiteLLM has no such function.
     """
@@ -104,8 +104,8 @@ def _chunk(written: dict[str, Any]) -> Any:
 class RewrittenStream:
     """LiteLLM's stream with rewritten chunks, sync or async.
 
-    All else that is asked of it, and its class, are those of LiteLLM's stream: the router asks for `completion_stream`, callers for
-    `logging_obj` and `aclose`, and both whether it is a `CustomStreamWrapper`.
+    Its class and all its other attributes are those of LiteLLM's stream. The router reads `completion_stream`, callers read
+    `logging_obj` and call `aclose`, and both ask whether it is a `CustomStreamWrapper`.
     """
 
     __slots__ = ("__weakref__", "_ended", "_inner", "_ready", "_rewriter")

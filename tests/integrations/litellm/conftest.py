@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from inspect import iscoroutinefunction
 
 import pytest
+from pydantic import PydanticDeprecatedSince211
 
 from llmcore.adapters.litellm.engine import close_clients
 from llmcore.adapters.litellm.patches.diagnostics import filter_warnings
@@ -17,6 +19,7 @@ from tests.integrations.litellm.support import litellm
 @pytest.fixture(autouse=True)
 def _restored() -> Iterator[None]:
     filter_warnings()  # LiteLLM's own, which pytest makes errors
+    warnings.filterwarnings("ignore", category=PydanticDeprecatedSince211)
     before = (litellm.completion, litellm.acompletion)
     yield
     integration.unwrap()

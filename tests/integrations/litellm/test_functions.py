@@ -122,7 +122,8 @@ def test_a_reply_without_tools_is_the_object_that_litellm_returned(monkeypatch: 
     with monkeypatch.context() as patch, WireServer(served(CALL)) as server:
         patch.setattr(litellm, "completion", kept)
         wrap()
-        for options in ({"tools": None}, {"tools": []}, {"tool_choice": "none"}, {"tools": None, "stream": True}):
+        cases: list[dict[str, Any]] = [{"tools": None}, {"tools": []}, {"tool_choice": "none"}, {"tools": None, "stream": True}]
+        for options in cases:
             assert litellm.completion(**asked(server, **options)) is replies[-1]
         unwrap()
 
