@@ -49,7 +49,7 @@ class ProxyHandler(_CustomLogger):  # type: ignore[misc]
         reasoning_open: bool = False,
         on_reply: Callable[[ReplyReport], object] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__()  # pyright: ignore[reportUnknownMemberType]  # the class is Any
         given = {"text_calls": text_calls, "dialects": dialects, "reasoning_open": reasoning_open, "on_reply": on_reply}
         self._options = exchange_options("ProxyHandler", given)
         note_invented_ends()

@@ -130,8 +130,9 @@ class RewrittenStream:
         setattr(self._inner, name, value)
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return type(self._inner)
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+        kind: type[Any] = type(self._inner)
+        return kind
 
     def __iter__(self) -> Self:
         return self

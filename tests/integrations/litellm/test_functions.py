@@ -6,7 +6,7 @@ import inspect
 import json
 import subprocess
 import sys
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import pytest
@@ -20,7 +20,13 @@ from tests.integrations.litellm.support import LEAD, asked, gathered, litellm, r
 from tests.wire.support import CALL, TWELVE, written
 
 pytestmark = pytest.mark.anyio
+
 ABOUT = f"For example:\n{CALL}\nis a call."
+
+
+def _first(reply: Any, **_: Any) -> Any:
+    """A function of LiteLLM that gives this reply."""
+    return reply
 
 
 @pytest.mark.parametrize("dialect", TWELVE)
@@ -131,7 +137,7 @@ def test_a_reply_without_tools_is_the_object_that_litellm_returned(monkeypatch: 
 def test_a_reply_that_need_not_change_is_the_same_object(monkeypatch: pytest.MonkeyPatch) -> None:
     reply = litellm.ModelResponse(choices=[{"message": {"content": "It is sunny."}}])
     with monkeypatch.context() as patch, WireServer([""]) as server:
-        patch.setattr(litellm, "completion", lambda **_: reply)
+        patch.setattr(litellm, "completion", partial(_first, reply))
         wrap()
         assert litellm.completion(**asked(server)) is reply
         unwrap()
@@ -169,11 +175,11 @@ async def test_a_coroutine_of_completion_passes(monkeypatch: pytest.MonkeyPatch)
     """LiteLLM's `acompletion` calls `completion(acompletion=True)`, which returns a coroutine."""
     reply = litellm.ModelResponse(choices=[{"message": {"content": CALL}}])
 
-    async def pending(**_: Any) -> Any:
+    async def pending() -> Any:
         return reply
 
     with monkeypatch.context() as patch, WireServer([""]) as server:
-        patch.setattr(litellm, "completion", lambda **options: pending(**options))
+        patch.setattr(litellm, "completion", partial(_first, pending()))
         wrap()
         assert await litellm.completion(**asked(server), acompletion=True) is reply
         unwrap()
@@ -269,9 +275,12 @@ async def test_llmcores_own_adapter_sees_replies_as_they_came(closed_clients: No
     def get_weather(city: str, days: int = 1) -> str:
         return f"{city}: sunny for {days} days"
 
+    def script(seen: Any) -> Any:
+        return served("It is sunny." if len(server.requests) % 2 == 0 else CALL)(seen)
+
     registry: dict[str, Any] = {"provider": "openai_compatible", "model": "m"}
     with WireServer([""]) as server:
-        server.script = lambda seen: served("It is sunny." if len(server.requests) % 2 == 0 else CALL)(seen)
+        server.script = script
         registry["base_url"] = server.base_url("openai")
         orchestrator = Orchestrator(ModelRegistry.from_dict({"llm": {"models": {"m": registry}}}), [get_weather])
         assert (await orchestrator.run("How is the weather?")).envelope.content == "It is sunny."

@@ -21,7 +21,9 @@ END = DATA.rindex(b"data:", 0, DATA.index(b'"finish_reason": "stop"'))
 
 
 def events_reply(events: list[Any]) -> Raw:
-    data = [b"data: %b\n\n" % json_bytes({"id": "r1", "object": "chat.completion.chunk", "model": "m", **event}) for event in events]
+    data = [
+        b"data: %b\n\n" % json_bytes({"id": "r1", "object": "chat.completion.chunk", "model": "m", **event}) for event in events
+    ]
     return Raw([*data, b"data: [DONE]\n\n"], "text/event-stream")
 
 
