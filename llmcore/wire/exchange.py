@@ -6,7 +6,7 @@ that cannot be read. The work is linear in the bytes, however a stream is split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,10 @@ _WIRES = {
 """By the end of the path."""
 
 
+def _wire_of(path: str) -> _Wire | None:
+    return next((wire for end, wire in _WIRES.items() if path.rstrip("/").endswith(end)), None)
+
+
 @dataclass(frozen=True, slots=True)
 class ExchangeOptions:
     """How replies are read: as the parameters of `llmcore.normalize`. `on_reply` receives a report of each rewritten reply."""
@@ -69,11 +73,16 @@ class HttpExchange:
         That is a request to another API, one that offers no functions, and one that forbids calls. A request with a fault is the
         server's to refuse. `host`: Mistral's own API takes ids of another form.
         """
-        wire = next((wire for end, wire in _WIRES.items() if path.rstrip("/").endswith(end)), None)
-        if wire is None or b'"tools"' not in body:
+        if _wire_of(path) is None or b'"tools"' not in body:
             return None
         request = parse_json(body)
-        if not is_object(request):
+        return HttpExchange.of_request(path, request, options, host) if is_object(request) else None
+
+    @staticmethod
+    def of_request(path: str, request: Mapping[str, Any], options: ExchangeOptions, host: str = "") -> HttpExchange | None:
+        """As `of`, for a request that is data already. Only its `tools` and `tool_choice` are read."""
+        wire = _wire_of(path)
+        if wire is None or not request.get("tools"):
             return None
         try:
             tools = decode_tools(request.get("tools"), free_text="function")
@@ -99,13 +108,22 @@ class HttpExchange:
         body = parse_json(raw)
         if not is_object(body):
             return raw
+        rewritten = self.rewrite(body)
+        return raw if rewritten is body else json_bytes(rewritten)
+
+    def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The whole reply rewritten, as data. The given object if nothing had to change."""
         rewritten = self._wire.rewrite(body, self._settings)
         self.report(rewritten.reports)
-        return raw if rewritten.body is body else json_bytes(rewritten.body)
+        return rewritten.body
 
     def stream(self) -> StreamedReply:
         """A rewriter of the reply as server-sent events."""
-        return StreamedReply(self, self._wire.stream(self._settings), named=self._wire.named)
+        return StreamedReply(self, self.rewriter(), named=self._wire.named)
+
+    def rewriter(self) -> StreamRewriter:
+        """A rewriter of the reply as events that are data. Its reports are for `report`."""
+        return self._wire.stream(self._settings)
 
     def report(self, reports: list[ReplyReport]) -> None:
         """Log what was done, without words of the reply, and give it to `on_reply`."""

@@ -36,6 +36,7 @@ PAGES = [
     "capabilities",
     "hooks",
     "httpx",
+    "litellm_dropin",
     "logs",
     "models",
     "observability",

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
 from llmcore.integrations.httpx.transports import AsyncTransport, SyncTransport
+from llmcore.integrations.options import exchange_options
 from llmcore.support.values.narrowing import is_object
 from llmcore.types import ConfigError
-from llmcore.types.input.argument_errors import Kind, check_kinds
-from llmcore.types.requests import TEXT_CALLS, TextCalls
+from llmcore.types.requests import TextCalls
 from llmcore.wire.exchange import ExchangeOptions
 from llmcore.wire.rewriting import ReplyReport
 
@@ -18,15 +18,6 @@ __all__ = ["wrap"]
 C = TypeVar("C")
 _PLACES = (("_client",), ("sdk_configuration", "client"), ("sdk_configuration", "async_client"))
 """Where SDKs keep their httpx clients: openai, anthropic and groq; mistralai."""
-_KINDS = {
-    "reasoning_open": Kind(lambda value: isinstance(value, bool), "True or False"),
-    "dialects": Kind(
-        lambda value: isinstance(value, Collection) and not isinstance(value, str | bytes),
-        "a list of dialects' names, as in dialects=['hermes']",
-    ),
-    "text_calls": Kind(lambda value: value in TEXT_CALLS, '"standard", "alone" or "off"'),
-    "on_reply": Kind(callable, "a function of one ReplyReport"),
-}
 
 
 def wrap(
@@ -53,13 +44,7 @@ def wrap(
     httpx2, and for an option of a wrong type.
     """
     given = {"text_calls": text_calls, "dialects": dialects, "reasoning_open": reasoning_open, "on_reply": on_reply}
-    check_kinds("wrap", {name: value for name, value in given.items() if value is not None}, _KINDS)
-    if dialects is not None:
-        from llmcore.normalizer import dialect  # imported on demand
-
-        for name in dialects:
-            dialect(name)
-    options = ExchangeOptions(dialects, reasoning_open, text_calls, on_reply)
+    options = exchange_options("wrap", given)
     found = list(_http_clients(client))
     if not found:
         raise ConfigError(
