@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Self
 
 from llmcore.adapters.litellm.patches.patch import replace
-from llmcore.support.values.narrowing import object_in
+from llmcore.support.values.narrowing import kind_of, object_in
 from llmcore.wire.exchange import HttpExchange
 
 __all__ = ["ChunkRewriter", "RewrittenStream", "hidden_params", "is_rewritten", "note_invented_ends", "set_rewritten"]
@@ -131,7 +131,7 @@ class RewrittenStream:
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
-        kind: type[Any] = type(self._inner)
+        kind: Any = kind_of(self._inner)
         return kind
 
     def __iter__(self) -> Self:
