@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from llmcore.testing.blocking import block_model_requests as block_model_requests
     from llmcore.testing.fake import FakeModel as FakeModel
     from llmcore.testing.replay import ReplayAdapter as ReplayAdapter
+    from llmcore.testing.replay_all import replaying as replaying
 
-_LAZY = {"FakeModel": "fake", "ReplayAdapter": "replay", "block_model_requests": "blocking"}
+_LAZY = {"FakeModel": "fake", "ReplayAdapter": "replay", "block_model_requests": "blocking", "replaying": "replay_all"}
 
-__all__ = ["FakeModel", "ReplayAdapter", "block_model_requests"]
+__all__ = ["FakeModel", "ReplayAdapter", "block_model_requests", "replaying"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)

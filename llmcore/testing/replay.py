@@ -24,7 +24,7 @@ from llmcore.transcripts.formats.building import first_problem
 from llmcore.types import DEFAULT_LIMITS, ConfigError, LLMCoreError, RemoteServerError, Reply, Usage
 from llmcore.types.input.argument_errors import in_words
 
-__all__ = ["ReplayAdapter"]
+__all__ = ["ReplayAdapter", "runs_in"]
 
 _ENDED: dict[str, Any] = {"llmcore": {"ended": True}}
 """What an adapter sends after a stream that was not cut off."""
@@ -65,6 +65,8 @@ class ReplayAdapter:
             provider=self.transcript.provider or "replay", model=self.transcript.model or "replay", alias="replay"
         )
         self.calls: list[ModelCall] = []
+        self.differs = ""
+        """How the last request differs from the recorded one; "" if it does not."""
 
     @property
     def requests(self) -> list[Any]:
@@ -130,6 +132,7 @@ class ReplayAdapter:
         users = None if begins else self._users
         found = difference(call, exchange, users=users, same_model=call.endpoint.alias == self.endpoint.alias)
         if found is not None:
+            self.differs = found
             words = (
                 f"the transcript {self.transcript.label} was recorded for another request than request {number}, {why(call)}: "
                 f"{found}. Record it again, or give match='none' to replay it anyway"
@@ -197,7 +200,7 @@ def _ending(exchange: Exchange) -> LLMCoreError | None:
     return None if exchange.error is None or exchange.kind == "error" or _quoted(exchange) else recorded_error(exchange.error)
 
 
-def _runs_in(path: Path, run: str | None) -> list[Transcript]:
+def runs_in(path: str | os.PathLike[str], run: str | None = None) -> list[Transcript]:
     """The runs of a file; runs recorded exchange by exchange are joined. An unreadable line raises only if it is before the
     wanted run."""
     read: list[Transcript] = []
@@ -227,7 +230,7 @@ def _transcript(given: Any, run: str | None) -> Transcript:
         path = Path(given)
     except TypeError:
         raise ConfigError(f"a transcript is a Transcript, its dict or the path of a file, not {type(given).__name__}") from None
-    runs = _runs_in(path, run)
+    runs = runs_in(path, run)
     for found in runs:
         if run is None or run == found.id or run in [getattr(one, "id", None) for one in found.exchanges]:
             return found

@@ -9,7 +9,7 @@ from llmcore.fallback import FallbackManager
 from llmcore.hooks import HookChain
 from llmcore.run.endpoints.catalog import Catalog
 from llmcore.run.observing.observers import Observers
-from llmcore.run.observing.recording import Recording, open_recordings
+from llmcore.run.observing.recording import AdapterContext, Recording, open_recordings
 from llmcore.tools import Tool, ToolConfig
 
 __all__ = ["Runtime"]
@@ -32,7 +32,7 @@ class Runtime:
     observers: Observers = field(default_factory=Observers)
     name: str = ""
     recordings: tuple[Recording, ...] = ()
-    open_recordings: Callable[[], Sequence[Recording]] = open_recordings
+    open_recordings: Callable[[], Sequence[AdapterContext]] = open_recordings
     """Returns the recordings of all runs of the process."""
     ready: Callable[[], Awaitable[None]] = _nothing_to_load
     """Awaited before a run begins. It loads what the first run of a process needs."""

@@ -19,7 +19,7 @@ from typing import Any, cast
 from llmcore.adapters.base import ModelCall
 from llmcore.run.observing.dispatch import MethodsByPoint, Watchers
 from llmcore.run.observing.events import ObservedRun, ToolRetry
-from llmcore.run.observing.recording import Recording
+from llmcore.run.observing.recording import AdapterContext
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
 from llmcore.support.code.suggestions import describe_value
 from llmcore.types import Attempt, ConfigError, Envelope, ToolProgress, ToolStarted, Waiting
@@ -119,7 +119,7 @@ class Observers:
         self._methods = _by_point(observers)
         self._methods_with_log = self._methods if log is None else _by_point([*observers, log])
 
-    def watchers(self, run: ObservedRun, recordings: Sequence[Recording] = ()) -> Watchers:
+    def watchers(self, run: ObservedRun, recordings: Sequence[AdapterContext] = ()) -> Watchers:
         """The observers for one run, with the log if it is enabled, and with the recordings."""
         methods = self._methods_with_log if _is_log_enabled() else self._methods
         if recordings:

@@ -21,10 +21,24 @@ from llmcore.transcripts.formats.hosts import is_local
 from llmcore.types import ConfigError, JsonSchema, ToolDefinition
 from llmcore.types.logs import logger
 
-__all__ = ["Recording", "open_recordings", "record"]
+__all__ = ["AdapterContext", "Recording", "close_for_all_runs", "open_for_all_runs", "open_recordings", "record"]
 
 _log = logger("recording")
-_open: list[Recording] = []
+
+
+class AdapterContext(Protocol):
+    """Stands between runs and their adapters: records them, or replays a recording."""
+
+    def adapter(self, run_id: str, adapter: Adapter) -> Adapter:
+        """The adapter that the run uses instead of this one."""
+        ...
+
+    def run_ended(self, run: ObservedRun, *_: object) -> None:
+        """A run has ended."""
+        ...
+
+
+_open: list[AdapterContext] = []
 
 
 class _Orchestrator(Protocol):
@@ -60,11 +74,11 @@ class Recording:
 
     def __enter__(self) -> Self:
         self._is_closed = False
-        _open.append(self)
+        open_for_all_runs(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _open.remove(self)
+        close_for_all_runs(self)
         self._is_closed = True
         with self._lock:
             left, self._in_progress = self._in_progress, {}
@@ -112,9 +126,18 @@ class Recording:
             self.runs += 1
 
 
-def open_recordings() -> Sequence[Recording]:
-    """The recordings of all runs of the process."""
+def open_recordings() -> Sequence[AdapterContext]:
+    """The recordings and replays of all runs of the process."""
     return tuple(_open)
+
+
+def open_for_all_runs(context: AdapterContext) -> None:
+    """From now on, all runs of the process use this context. Undone by `close_for_all_runs`."""
+    _open.append(context)
+
+
+def close_for_all_runs(context: AdapterContext) -> None:
+    _open.remove(context)
 
 
 def _provenance(endpoint: Endpoint) -> str:

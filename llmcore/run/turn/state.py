@@ -15,7 +15,7 @@ from llmcore.fallback import Ledger
 from llmcore.run.asking.sending import RefusedRequests
 from llmcore.run.hooks.hook_edits import outcome_of_block, rebuilt_envelope, without_values
 from llmcore.run.observing.dispatch import Watchers
-from llmcore.run.observing.recording import Recording
+from llmcore.run.observing.recording import AdapterContext
 from llmcore.run.output.validators import run_types_code
 from llmcore.run.results.boundary_copies import damage_repairs, encodable_copy, is_encodable
 from llmcore.run.results.history import (
@@ -75,7 +75,7 @@ class RunState:
     What enters the history is copied and made encodable. What leaves it is a copy, so nothing recorded changes later.
     """
 
-    def __init__(self, settings: RunSettings, watch: Watchers, recordings: Sequence[Recording] = ()) -> None:
+    def __init__(self, settings: RunSettings, watch: Watchers, recordings: Sequence[AdapterContext] = ()) -> None:
         self.settings = settings
         self.ledger = Ledger(settings.budget, parent=None if settings.place is None else settings.place.ledger)
         self.refused = RefusedRequests()
