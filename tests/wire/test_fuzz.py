@@ -49,10 +49,13 @@ def framed(draw: random.Random, wire: Wire, text: str) -> bytes:
         lines = [f"event: {event['type']}"] if named else []
         data = json.dumps(event, ensure_ascii=draw.random() < 0.5, indent=draw.choice([None, None, 1]))
         lines += [draw.choice(["data: ", "data:"]) + line for line in data.split("\n")]
-        draw.random() < 0.2 and lines.insert(draw.randint(0, len(lines)), ": note")
-        draw.random() < 0.2 and lines.append("id: 7")
+        if draw.random() < 0.2:
+            lines.insert(draw.randint(0, len(lines)), ": note")
+        if draw.random() < 0.2:
+            lines.append("id: 7")
         parts.append("\n".join(lines).encode())
-        draw.random() < 0.2 and parts.append(draw.choice(FOREIGN))
+        if draw.random() < 0.2:
+            parts.append(draw.choice(FOREIGN))
     parts += [] if named else [b"data: [DONE]"]
     bom = b"\xef\xbb\xbf" if draw.random() < 0.2 else b""
     ends = [draw.choice([b"\n", b"\r\n", b"\r"])] if draw.random() < 0.7 else [b"\n", b"\r\n", b"\r"]

@@ -96,9 +96,10 @@ async def _langchain(server: WireServer, sample: Sample, streamed: bool, answer:
             reply = await _reply_of_langchain(model.bind_tools(chat_tools(sample)), streamed, row["is_async"])
     for call in reply.tool_calls:
         answer.add(call["id"], call["name"], call["args"])
-    answer.text, answer.usage = str(reply.text), (reply.usage_metadata["input_tokens"], reply.usage_metadata["output_tokens"])
-    answer.end = str(reply.response_metadata.get("finish_reason") or reply.response_metadata["status"])
-    answer.id = str(reply.response_metadata.get("id") or "")  # LangChain makes one for a stream of chat
+    usage, about = reply.usage_metadata or {}, reply.response_metadata  # a cut reply has none
+    answer.text, answer.usage = str(reply.text), (usage.get("input_tokens", 0), usage.get("output_tokens", 0))
+    answer.end = str(about.get("finish_reason") or about.get("status", ""))
+    answer.id = str(about.get("id") or "")  # LangChain makes one for a stream of chat
 
 
 async def _reply_of_langchain(model: Any, streamed: bool, is_async: bool) -> Any:
