@@ -85,7 +85,8 @@ def _unnumbered(turn: Turn) -> Iterator[Json]:
     body = _body(turn)
     for at, item in enumerate(body["output"]):
         is_message = item["type"] == "message"
-        begun = {**item, "status": "in_progress", **({"content": []} if is_message else {"arguments": ""})}
+        empty: Json = {"content": []} if is_message else {"arguments": ""}
+        begun = {**item, "status": "in_progress", **empty}
         yield {"type": "response.output_item.added", "output_index": at, "item": begun}
         yield from (_message_events if is_message else _call_events)(item, at, turn.chunk)
         yield {"type": "response.output_item.done", "output_index": at, "item": item}

@@ -6,7 +6,8 @@ The tools note that they were run; what an agent says in the end is its text. A 
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+import operator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +26,7 @@ _SDKS = {sdk.name: sdk for sdk in SDKS}
 
 
 @asynccontextmanager
-async def _sdk(name: str, server: WireServer) -> AsyncIterator[Any]:
+async def _sdk(name: str, server: WireServer) -> AsyncGenerator[Any, None]:
     async with _SDKS[name].client(server) as client:
         yield client
 
@@ -96,7 +97,8 @@ async def _langchain(server: WireServer, sample: Sample, streamed: bool, answer:
             reply = await _reply_of_langchain(model.bind_tools(chat_tools(sample)), streamed, row["is_async"])
     for call in reply.tool_calls:
         answer.add(call["id"], call["name"], call["args"])
-    usage, about = reply.usage_metadata or {}, reply.response_metadata  # a cut reply has none
+    usage: Json = reply.usage_metadata or {}  # a cut reply has none
+    about: Json = reply.response_metadata
     answer.text, answer.usage = str(reply.text), (usage.get("input_tokens", 0), usage.get("output_tokens", 0))
     answer.end = str(about.get("finish_reason") or about.get("status", ""))
     answer.id = str(about.get("id") or "")  # LangChain makes one for a stream of chat
@@ -106,7 +108,7 @@ async def _reply_of_langchain(model: Any, streamed: bool, is_async: bool) -> Any
     if not streamed:
         return await resolved((model.ainvoke if is_async else model.invoke)(QUESTION))
     chunks = [chunk async for chunk in items((model.astream if is_async else model.stream)(QUESTION))]
-    return functools.reduce(lambda one, two: one + two, chunks)
+    return functools.reduce(operator.add, chunks)
 
 
 async def _smolagents(server: WireServer, sample: Sample, streamed: bool, answer: Answer, _: Json) -> None:
@@ -127,7 +129,7 @@ async def _smolagents(server: WireServer, sample: Sample, streamed: bool, answer
                 name: {"description": "A value.", **({} if name in required else {"nullable": True}), **schema}
                 for name, schema in properties.items()
             }
-            super().__init__()
+            smolagents.Tool.__init__(self)
 
         def forward(self, **arguments: Any) -> str:
             return answer.run(self.name, arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from operator import attrgetter
@@ -75,7 +75,7 @@ async def _mistral_stream_async(client: Any, options: Json, answer: Answer) -> N
     await _add_chunks(answer, _data(await client.chat.stream_async(**options)))
 
 
-async def _data(events: Any) -> Any:
+async def _data(events: Any) -> AsyncIterator[Any]:
     async for event in items(events):
         yield event.data
 

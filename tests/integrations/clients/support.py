@@ -6,7 +6,7 @@ import importlib
 import inspect
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -115,7 +115,7 @@ async def failure_of(asking: Awaitable[object]) -> Exception | None:
     return None
 
 
-async def items(stream: Any) -> Any:
+async def items(stream: Any) -> AsyncIterator[Any]:
     """The items of a sync or async stream, as they come."""
     if hasattr(stream, "__aiter__"):
         async for item in stream:

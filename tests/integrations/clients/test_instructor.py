@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -35,7 +35,7 @@ def partial(text: str) -> str:
 
 
 @asynccontextmanager
-async def asking(sdk: Any, server: WireServer, mode: str = "TOOLS") -> AsyncIterator[Any]:
+async def asking(sdk: Any, server: WireServer, mode: str = "TOOLS") -> AsyncGenerator[Any, None]:
     """instructor's client, and what it is always asked with."""
     instructor = the_module("instructor")
     client = sdk.client(server, max_retries=0)

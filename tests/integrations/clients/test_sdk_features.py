@@ -201,9 +201,9 @@ async def test_traffic_that_is_not_chat_passes_byte_for_byte(name: str, method: 
     reply = json.dumps({"id": "x", "data": [{"content": GIVEN.text}], "input_tokens": 3}).encode()
     given = options or {key: value for key, value in sdk.api.options(GIVEN).items() if key != "max_tokens"}
     found: list[tuple[bytes, dict[str, str], bytes]] = []
-    for make in (sdk.bare_client, lambda root: wrap(sdk.bare_client(root))):
+    for is_wrapped in (False, True):
         with WireServer([Raw([gzip.compress(reply, mtime=0)], headers={"Content-Encoding": "gzip"})]) as server:
-            client = make(server.root)
+            client = sdk.client(server) if is_wrapped else sdk.bare_client(server.root)
             resource, _, called = method.partition(".")
             raw = getattr(getattr(client, resource).with_raw_response, called)(**given)
             headers = {key: value for key, value in raw.headers.items() if key != "date"}
