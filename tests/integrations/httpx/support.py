@@ -6,13 +6,26 @@ from typing import Any
 
 import pytest
 
+from llmcore.wire.sse import json_bytes
 from tests.helpers.wire_server import Raw, WireServer
-from tests.wire.support import TOOLS
+from tests.wire.support import TOOLS, Wire
+from tests.wire.test_exchange import stream_bytes
 
-__all__ = ["CHAT_TOOLS", "LIBRARIES", "raw_reply"]
+__all__ = ["ASK", "CHAT_TOOLS", "LIBRARIES", "event_stream", "raw_reply", "whole_body"]
 
 CHAT_TOOLS: Any = [{"type": "function", "function": {"name": tool.name, "parameters": tool.parameters}} for tool in TOOLS]
+ASK: Any = [{"role": "user", "content": "How is the weather?"}]
 LIBRARIES = pytest.mark.parametrize("name", ["httpx", "httpx2"])
+
+
+def whole_body(wire: Wire, text: str) -> Raw:
+    """A whole reply with this text."""
+    return Raw([json_bytes(wire.body(text))])
+
+
+def event_stream(wire: Wire, text: str, **options: Any) -> Raw:
+    """A stream with this text."""
+    return Raw([stream_bytes(wire, text)], "text/event-stream", **options)
 
 
 def raw_reply(client: Any, reply: Raw) -> tuple[bytes, Any]:
