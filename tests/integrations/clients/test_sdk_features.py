@@ -76,7 +76,7 @@ async def test_the_events_of_a_raw_stream_are_the_sdks_own(sdk: Sdk) -> None:
         # Those of a server that sends the call natively are of the same types.
         with WireServer([Turn(GIVEN.content, GIVEN.calls)]) as native:
             other = sdk.bare_client(native.root)
-            expected = {type(event) async for event in items(await resolved(sdk.create(other, GIVEN, stream=True)))}
+            expected: set[Any] = {type(event) async for event in items(await resolved(sdk.create(other, GIVEN, stream=True)))}
             await resolved(other.close())
         assert {*map(type, events)} == expected
         await resolved(client.close())
