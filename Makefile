@@ -1,7 +1,7 @@
 # What a contributor runs. Every target sets up .venv first; that is done once, and again only when the lock changes.
 # `make replay` installs what running needs (requirements.lock), the others add what a contributor needs (requirements-dev.lock).
 .DEFAULT_GOAL := help
-.PHONY: help setup dev replay test sweep versions newest compiled test-compiled check bench bench-setup fuzz lock clean
+.PHONY: help setup dev replay test sweep versions newest test-integrations compiled test-compiled check bench bench-setup fuzz lock clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -18,7 +18,7 @@ KEEP_BYTECODE := env -u PYTHONDONTWRITEBYTECODE
 export PYTHON VENV
 
 help: ## Show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make or refresh .venv
 	@scripts/setup
@@ -41,6 +41,9 @@ versions: ## Run `make test` on each Python of VERSIONS (3.11 3.12 3.13) that is
 
 newest: ## Run the tests of adapters, fallback, orchestrator and run on the newest releases that pyproject.toml allows
 	@scripts/newest
+
+test-integrations: setup ## Run the tests of real clients in environments of their own (.venv-integrations-*); ENVIRONMENTS="openai3" runs one
+	$(BIN)/python -m scripts.integrations $(ENVIRONMENTS) -- $(ARGS)
 
 compiled: ## Make .venv-compiled: the same source as a compiled wheel (docs/compiled.md)
 	@scripts/compiled
@@ -76,5 +79,5 @@ lock: ## Resolve pyproject.toml anew into requirements.lock, and what the group 
 		$$(sed -n 's/^\([a-z0-9.-]*\)==.*/--no-emit-package \1/p' requirements.lock)
 
 clean: ## Remove .venv and everything that was built
-	rm -rf .venv .venv-3.* .venv-newest .venv-compiled .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
+	rm -rf .venv .venv-3.* .venv-newest .venv-compiled .venv-integrations-* .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
 	find llmcore adapters normalizer validator fallback tests -name __pycache__ -type d -prune -exec rm -rf {} +

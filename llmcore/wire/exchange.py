@@ -24,6 +24,7 @@ from llmcore.wire.tools import decode_tools
 __all__ = ["ExchangeOptions", "HttpExchange", "StreamedReply"]
 
 _log = logger("wire")
+_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +178,16 @@ class StreamedReply:
         """The last bytes, at the end of the stream. If the reply was cut, these are its withheld text."""
         if self._passes:
             return b""
-        written: list[bytes] = []
+        written = b""
         for event in self._splitter.finish():
             if event.data == DONE or parse_json(event.data) is not None:
-                written += [self._event(event), b"" if event.raw.endswith((b"\n", b"\r")) else b"\n\n"]
+                written += self._event(event)
             else:  # a part of an event
-                written += [self._rest(done=False), event.raw]
-        return b"".join([*written, self._rest(done=False)])
+                written += self._rest(done=False) + event.raw
+        rest = self._rest(done=False)
+        if rest and written and not written.endswith(_BLANK_LINES):  # the last event has no end, and others follow
+            written += b"\n\n"
+        return written + rest
 
     def _event(self, event: ServerEvent) -> bytes:
         data = event.data

@@ -7,8 +7,8 @@ reads.
         server.requests[0].body["tools"]
 
 The path picks the wire: `/v1/messages` Anthropic, `...:generateContent` Gemini, `/api/chat` Ollama,
-`.../converse` Bedrock, `.../chat/completions` everybody else. A script is a list of steps, used in order (the last one again and again), or a
-function of the request. A step is a `Turn`, a `Failure` (an HTTP error), a `Raw` body or stream, or a str (a turn of
+`.../converse` Bedrock, `.../responses` OpenAI's Responses, `.../chat/completions` everybody else. A script is a list of steps, used
+in order (the last one again and again), or a function of the request. A step is a `Turn`, a `Failure` (an HTTP error), a `Raw` body or stream, or a str (a turn of
 text).
 
 As a script it answers every request by calling the first tool with an example of its arguments, then by text:
@@ -28,6 +28,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 from llmcore.support.values.narrowing import object_in, objects_in
+from tests.helpers.responses_wire import RESPONSES
 from tests.helpers.wires import CONVERSE, WIRES, Turn, Wire, frames
 
 __all__ = ["Failure", "Raw", "Seen", "Step", "Turn", "WireServer", "demo", "wire_of"]
@@ -97,7 +98,17 @@ def wire_of(path: str) -> Wire:
             return WIRES[name]
     if path.endswith("/converse"):
         return CONVERSE
+    if path.endswith("/responses"):
+        return RESPONSES
     return WIRES["ollama" if path.startswith("/api/chat") else "openai-chat"]
+
+
+def _json(sent: bytes) -> dict[str, Any]:
+    """The body of a request; {} for an upload, which is no JSON."""
+    try:
+        return object_in(json.loads(sent))
+    except ValueError:
+        return {}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -115,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
         seen = Seen(
             self.path,
             {name.lower(): value for name, value in self.headers.items()},
-            json.loads(sent or b"{}"),
+            _json(sent),
             sent=sent,
             peer=self.client_address[1],
         )

@@ -138,6 +138,14 @@ def test_numbers_and_text_survive(wire: Wire) -> None:
     assert made["x"] == body["x"]
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+def test_a_last_event_without_an_end_stays_apart_from_the_text_that_follows(end: str) -> None:
+    whole = stream_bytes(WIRES[0], f"I look. {CALL}")
+    cut = whole[: whole.rindex(b"data:", 0, whole.index(END_OF_REPLY["openai-chat"]))]
+    found = read(WIRES[0], sent(WIRES[0], cut + b'data: {"choices": [], "usage": {"prompt_tokens": 3}}' + end.encode(), []))
+    assert (found.calls, found.text) == ([], f"I look. {CALL}")
+
+
 def test_a_giant_event_passes_as_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
     from llmcore.types import Limits
     from llmcore.wire import exchange as module
