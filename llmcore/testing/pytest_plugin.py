@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 __all__ = ["Cassette"]
 
@@ -152,7 +151,7 @@ def _stable(value: object) -> Any:
     return _plain(value)
 
 
-def _plain(value: object) -> Any:
-    if isinstance(value, BaseModel):
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value  # pyright: ignore[reportUnknownVariableType]
