@@ -22,6 +22,8 @@ class GivenSchema:
     If the model omits an optional property that the function has no default for, the function receives the schema's `default`,
     else None.
 
+    A function with one parameter, which is positional-only (`def call(arguments, /)`), receives all arguments as one dict.
+
     `any_arguments`: a preprocess function may change the arguments, so the names are not compared.
 
     Raises `ToolDefinitionError` if the schema or the function has a parameter that the other does not have.
@@ -29,6 +31,7 @@ class GivenSchema:
 
     def __init__(self, definition: ToolDefinition, function: Callable[..., Any] | None, *, any_arguments: bool = False) -> None:
         self.context_parameter: str | None = None
+        self.takes_all_arguments = False
         self._optional_defaults: dict[str, Any] = {}
         self._bound = bound_parameters(function)
         parameters = _parameters(function, self._bound)
@@ -41,6 +44,9 @@ class GivenSchema:
                     raise ToolDefinitionError(f"tool {definition.name!r} takes two RunContext parameters; keep one")
                 self.context_parameter = name
                 del parameters[name]
+        self.takes_all_arguments = [each.kind for each in parameters.values()] == [inspect.Parameter.POSITIONAL_ONLY]
+        if self.takes_all_arguments:
+            return
         if not any_arguments:
             _compare(definition, parameters, self._bound)
         compiled = CompiledTool(definition)
@@ -48,7 +54,7 @@ class GivenSchema:
         self._optional_defaults = {name: default for name, default in defaults.items() if name not in compiled.required}
 
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The keyword arguments of the function. Raises `ArgumentsError` for an argument that `functools.partial` has bound."""
+        """The arguments by name, in which the defaults are filled in. Raises `ArgumentsError` for an argument that `functools.partial` has bound."""
         refuse_bound_arguments(self._bound, arguments)
         return copied(self._optional_defaults) | dict(arguments)
 
@@ -80,7 +86,10 @@ def _compare(definition: ToolDefinition, parameters: Mapping[str, inspect.Parame
     where = f"tool {definition.name!r}: "
     positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_ONLY]
     if positional:
-        raise ToolDefinitionError(f"{where}parameter {positional[0]!r} is positional-only; models give arguments by name")
+        raise ToolDefinitionError(
+            f"{where}parameter {positional[0]!r} is positional-only; models give arguments by name. A function that takes all "
+            "arguments as one dict has no other parameter, except a RunContext"
+        )
     declared = CompiledTool(definition).properties
     if filled := [name for name in declared if name in bound]:
         raise ToolDefinitionError(
