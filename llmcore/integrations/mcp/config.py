@@ -38,7 +38,7 @@ class McpServer(Value):
     `headers`: sent with each request to this server, and to no other.
     `auth`: an `httpx2.Auth`, such as the `OAuthClientProvider` of the package `mcp`.
     `tools`: the server's names of the tools to offer; None offers all.
-    `protocol`: "auto" asks the server for the newest protocol; "legacy" begins with the handshake of the releases before 2026-07-28.
+    `protocol`: "auto" asks the server for the newest protocol; "legacy" begins with the handshake of those before 2026-07-28.
     `connect_timeout`: seconds to start or reach the server and to list its tools.
     `type`: optional and ignored, as in the configuration files of other clients.
 

@@ -100,10 +100,10 @@ class Connection:
             self.end()
 
     def _made_client(self) -> Any:
-        target, protocol = self._target, "auto"
-        if isinstance(target, McpServer):
-            target, protocol = transport_to(target, self.end), target.protocol
-        return sdk().Client(target, mode=protocol, message_handler=self._hear)
+        given, client = self._target, sdk().Client
+        if not isinstance(given, McpServer):
+            return client(given, message_handler=self._hear)
+        return client(transport_to(given, self.end), mode=given.protocol, message_handler=self._hear)
 
     async def _hear(self, message: Any) -> None:
         """Notifications of the protocols before 2026-07-28, which need no subscription."""
@@ -111,7 +111,7 @@ class Connection:
             self._has_changed.set()
 
     async def _subscribe(self) -> None:
-        """Subscribe to changes by the newest protocol, and again if the subscription is lost. What changed meanwhile is read then."""
+        """Subscribe to changes by the newest protocol, and again if the subscription is lost. The list is read again then."""
         capability = self.client.server_capabilities.tools
         unavailable = sdk("mcp.client.subscriptions").ListenNotSupportedError
         wait, is_first = _FIRST_WAIT, True

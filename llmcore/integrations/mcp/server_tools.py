@@ -31,6 +31,8 @@ _CONNECTION_CLOSED = -32000
 _WAITS = (0.0, 0.2, 0.6, 1.5)
 """Seconds before each attempt to reach a server again, which may be starting."""
 _DEFAULT_CONNECT_TIMEOUT = 30.0
+_LOST_BEFORE = " was lost; the call was not carried out"
+_LOST_DURING = " was lost during the call, which may or may not have been carried out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +139,9 @@ class ServerTools:
             self._offer(listed)
 
     def _offer(self, listed: list[Any], *, is_first: bool = False) -> None:
-        """Register the listed tools in place of the ones before. Raises `ConfigError` for two tools with one name, the first time.
+        """Register the listed tools in place of the ones before.
 
-        Later nobody could handle it, so the second one is left out.
+        For two tools with one name, raises `ConfigError` the first time. Later the second one is left out.
         """
         wanted = self._target.tools if isinstance(self._target, McpServer) else None
         found: dict[str, ListedTool] = {}
@@ -198,7 +200,7 @@ class ServerTools:
     async def _on_own_loop(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Do the work on the loop that opened the server, from whichever loop the tool runs on."""
         if self._loop is None or self._is_closed:
-            raise ToolError(f"MCP server {self.name!r} is closed")
+            raise self._error(" is closed")
         if self._loop is asyncio.get_running_loop():
             return await work()
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))
@@ -216,13 +218,13 @@ class ServerTools:
                 return await connection.client.call_tool(own_name, arguments, progress_callback=progress)
             except sdk().MCPError as error:
                 if error.code not in (NOT_CARRIED_OUT, _CONNECTION_CLOSED):
-                    raise ToolError(without_secrets(f"MCP server {self.name!r}: {error}"), details={"code": error.code}) from error
+                    raise self._error(f": {error}", code=error.code) from error
                 connection.end()
                 tool = self.listed.get(name)
                 if is_last or not (error.code == NOT_CARRIED_OUT or (tool is not None and tool.is_repeatable)):
-                    raise ToolError(_lost(self.name, error.code), details={"code": error.code}) from error
+                    raise self._error(_LOST_BEFORE if error.code == NOT_CARRIED_OUT else _LOST_DURING, code=error.code) from error
             except (RuntimeError, ValueError) as error:  # a result that is none, or does not fit the tool's output schema
-                raise ToolError(f"MCP server {self.name!r} sent an invalid result: {without_secrets(error_text_of(error))}") from error
+                raise self._error(f" sent an invalid result: {error_text_of(error)}") from error
         raise AssertionError("the last attempt returns or raises")
 
     async def _open_connection(self) -> Connection:
@@ -242,11 +244,8 @@ class ServerTools:
                     continue
                 self._offer(listed)
                 return self._connection
-            why = without_secrets(error_text_of(failure or OSError()))
-            raise ToolError(f"MCP server {self.name!r} cannot be reached: {why}") from failure
+            raise self._error(f" cannot be reached: {error_text_of(failure or OSError())}") from failure
 
-
-def _lost(server: str, code: int) -> str:
-    if code == NOT_CARRIED_OUT:
-        return f"MCP server {server!r} was lost; the call was not carried out"
-    return f"MCP server {server!r} was lost during the call; it may or may not have been carried out"
+    def _error(self, text: str, **details: object) -> ToolError:
+        """An error for the model, which begins with the server's name."""
+        return ToolError(without_secrets(f"MCP server {self.name!r}{text}"), details=details or None)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from llmcore.background import refuse_to_block, shared_loop
 from llmcore.integrations.mcp.config import check_server_name, read_server
@@ -33,8 +33,7 @@ class McpServers:
     `trusted`: the names of the servers whose hints count.
     `approved`: the digests of approved definitions, as `digests` of an earlier process. A tool that is not in it, or has another
     digest, waits for approval. None approves what the servers list when they are opened.
-    `requires_approval`: True, or a function of the arguments, or of the arguments and the `RunContext`, as of `tool`. It applies to
-    every tool.
+    `requires_approval`: of every tool: True, or a function of the arguments, or of the arguments and the `RunContext`.
     `max_result_chars`: the most characters of a result's text or data. `max_image_chars`: of its images, in base64. What is left
     out is stated in the result.
 

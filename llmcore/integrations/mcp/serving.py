@@ -78,7 +78,7 @@ def http_app(
 ) -> AsgiApp:
     """An ASGI app that serves the tools over streamable HTTP. The other options are those of `mcp_server`.
 
-    `host`: the address that it will be bound to. For a loopback address, requests for another host are refused, so that no web page
+    `host`: the address that it will be bound to. For a loopback address, requests for another host are refused. So no web page
     can reach it (DNS rebinding).
     `token`: if given, a request without `Authorization: Bearer TOKEN` is answered with 401.
     """

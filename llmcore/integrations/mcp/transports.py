@@ -1,4 +1,4 @@
-"""Transports to a server, which tell what the SDK's own do not: that a connection has ended, and that a request was not carried out.
+"""Transports to a server. They tell when a connection has ended, and which requests were not carried out.
 
 A request over HTTP was not carried out if no connection could be made, or if a restarted server does not know the session (404).
 For both, the SDK gets an error response with the code `NOT_CARRIED_OUT`. Without it, the SDK would close the connection of all
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from os import devnull
+from subprocess import DEVNULL
 from typing import Any, Self
 
 from llmcore.integrations.mcp.config import McpServer
@@ -30,8 +30,8 @@ async def transport_to(server: McpServer, on_end: Callable[[], object]) -> Async
             parameters = sdk().StdioServerParameters(
                 command=server.command, args=server.args, env=server.environment(), cwd=server.cwd
             )
-            log = sys.__stderr__ or stack.enter_context(open(devnull, "w"))  # programs without a console have no stderr
-            made = sdk("mcp.client.stdio").stdio_client(parameters, errlog=log)
+            log = sys.__stderr__  # `sys.stderr` may have no file descriptor
+            made = sdk("mcp.client.stdio").stdio_client(parameters, errlog=DEVNULL if log is None else log)
         else:
             client = await stack.enter_async_context(_http_client(server))
             made = sdk("mcp.client.streamable_http").streamable_http_client(server.url, http_client=client)

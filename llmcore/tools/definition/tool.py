@@ -167,9 +167,9 @@ class Tool(ToolBase, Generic[P, R_co]):
         """A tool with a given schema, for example of an MCP server or a provider's tool dict.
 
         `function` receives the arguments as keywords, as plain data, and a `RunContext` in a parameter annotated so. If its only
-        other parameter is positional-only (`def call(arguments, /)`), it receives all arguments as one dict. If it is None, the
-        caller answers the calls (`RunResult.pending`). If the model omits a property that the function has no default
-        for, the function receives the schema's `default`, else None.
+        other parameter is positional-only and annotated as a dict (`arguments: dict[str, Any], /`), it receives all arguments.
+        If it is None, the caller answers the calls (`RunResult.pending`). If the model omits a property that the function has no
+        default for, a keyword receives the schema's `default`, else None.
 
         The options are those of `tool` except `params` and `required`. They override the fields of the definition.
 

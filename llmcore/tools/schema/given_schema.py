@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, get_origin
 
 from llmcore.support.code.suggestions import hint
 from llmcore.support.values.copies import copied
@@ -22,7 +22,8 @@ class GivenSchema:
     If the model omits an optional property that the function has no default for, the function receives the schema's `default`,
     else None.
 
-    A function with one parameter, which is positional-only (`def call(arguments, /)`), receives all arguments as one dict.
+    If the only parameter is positional-only and annotated as a dict (`def call(arguments: dict[str, Any], /)`), it receives all
+    arguments.
 
     `any_arguments`: a preprocess function may change the arguments, so the names are not compared.
 
@@ -44,7 +45,7 @@ class GivenSchema:
                     raise ToolDefinitionError(f"tool {definition.name!r} takes two RunContext parameters; keep one")
                 self.context_parameter = name
                 del parameters[name]
-        self.takes_all_arguments = [each.kind for each in parameters.values()] == [inspect.Parameter.POSITIONAL_ONLY]
+        self.takes_all_arguments = _takes_dict(parameters, hints)
         if self.takes_all_arguments:
             return
         if not any_arguments:
@@ -54,7 +55,7 @@ class GivenSchema:
         self._optional_defaults = {name: default for name, default in defaults.items() if name not in compiled.required}
 
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by name, in which the defaults are filled in. Raises `ArgumentsError` for an argument that `functools.partial` has bound."""
+        """The arguments by name, with the defaults. Raises `ArgumentsError` for one that `functools.partial` has bound."""
         refuse_bound_arguments(self._bound, arguments)
         return copied(self._optional_defaults) | dict(arguments)
 
@@ -78,6 +79,14 @@ def _hints(function: Callable[..., Any], name: str) -> Mapping[str, Any]:
         return {}
 
 
+def _takes_dict(parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]) -> bool:
+    """Whether the only parameter is positional-only and annotated as a dict or a mapping."""
+    if [each.kind for each in parameters.values()] != [inspect.Parameter.POSITIONAL_ONLY]:
+        return False
+    (hint,) = (hints.get(name) for name in parameters)
+    return (get_origin(hint) or hint) in (dict, Mapping)
+
+
 def _required(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
     return [name for name, each in parameters.items() if each.kind in BY_NAME and each.default is each.empty]
 
@@ -87,8 +96,8 @@ def _compare(definition: ToolDefinition, parameters: Mapping[str, inspect.Parame
     positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_ONLY]
     if positional:
         raise ToolDefinitionError(
-            f"{where}parameter {positional[0]!r} is positional-only; models give arguments by name. A function that takes all "
-            "arguments as one dict has no other parameter, except a RunContext"
+            f"{where}parameter {positional[0]!r} is positional-only; models give arguments by name. To take all of them as one "
+            "dict, annotate the only parameter as dict[str, Any]"
         )
     declared = CompiledTool(definition).properties
     if filled := [name for name in declared if name in bound]:
