@@ -7,7 +7,6 @@ import json
 import re
 from typing import Any
 
-from llmcore.tools.results.rendering import shortened_text
 from llmcore.types import ToolDefinition, ToolDefinitionError
 
 __all__ = ["MAX_NAME", "definition_of_tool", "digest_of_tool", "hint", "prefixed_name"]
@@ -43,7 +42,7 @@ def definition_of_tool(listed: Any, name: str, *, is_trusted: bool) -> ToolDefin
         raise ToolDefinitionError(f"its schema has more than {_MAX_SCHEMA} characters")
     return ToolDefinition(
         name=name,
-        description=shortened_text(_visible(listed.description or _title(listed)), _MAX_DESCRIPTION),
+        description=_bounded(_visible(listed.description or _title(listed))),
         parameters=schema,
         read_only=is_trusted and hint(listed, "read_only_hint"),
     )
@@ -58,6 +57,10 @@ def digest_of_tool(listed: Any) -> str:
     """A digest of all that the server says about a tool. It changes if the definition does."""
     told = listed.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"icons", "meta"})
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= _MAX_DESCRIPTION else f"{text[: _MAX_DESCRIPTION - 3]}..."
 
 
 def _title(listed: Any) -> str:
