@@ -18,6 +18,7 @@ from llmcore.support.code.suggestions import describe_value
 from llmcore.support.values.bounds import PositiveAmount
 from llmcore.support.values.copies import Value
 from llmcore.types import ConfigError
+from llmcore.types.input.headers import check_headers
 
 __all__ = ["McpServer", "check_server_name", "read_server"]
 
@@ -108,3 +109,4 @@ def _check(server: McpServer) -> None:
         raise ConfigError(f"`{misplaced[0]}` is for a server with a `{'url' if server.url is None else 'command'}`")
     if server.url is not None and not server.url.startswith(("http://", "https://")):
         raise ConfigError("its `url` must begin with http:// or https://")
+    check_headers("its `headers`", server.headers)

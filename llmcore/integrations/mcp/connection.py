@@ -23,12 +23,13 @@ _log = logger("tools")
 _MAX_PAGES = 100
 _MAX_TOOLS = 1000
 """How many pages and tools of one server are read."""
+_MOMENT = 0.1
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 """Seconds before a subscription that was lost is opened again; they double each time."""
 
 
 class Connection:
-    """One opened client. `client` is the SDK's. `has_ended`: nothing more comes from the server, so calls need a new one.
+    """One opened client. `client` is the SDK's. `has_ended`: new calls need a new connection.
 
     `on_change(connection)` is awaited when the server says that its list of tools has changed.
     """
@@ -40,6 +41,7 @@ class Connection:
         self._on_change = on_change
         self._has_changed = asyncio.Event()
         self._closing = asyncio.Event()
+        self._in_flight = 0
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
 
@@ -53,6 +55,11 @@ class Connection:
             await asyncio.wait((self._task,))
             raise
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its client has not been left yet."""
+        return self._task is not None and not self._task.done()
+
     async def close(self) -> None:
         """Leave the client, which ends a server that was started."""
         self.end()
@@ -63,6 +70,28 @@ class Connection:
         """Note that the connection has ended. Its task leaves the client."""
         self.has_ended = True
         self._closing.set()
+
+    def retire(self) -> None:
+        """Take no new calls. The client is left when the calls in flight have their answers."""
+        self.has_ended = True
+        if not self._in_flight:
+            self.end()
+
+    async def call(self, name: str, arguments: dict[str, Any], on_progress: Callable[..., Awaitable[None]]) -> Any:
+        """The result of a tool. Raises the SDK's errors."""
+        self._in_flight += 1
+        try:
+            return await self.client.call_tool(name, arguments, progress_callback=on_progress)
+        finally:
+            self._in_flight -= 1
+            if self.has_ended:
+                self.retire()
+
+    async def has_ended_or_ends(self) -> bool:
+        """Whether it has ended, or does so in a moment: after a call was lost, its task may still be leaving the client."""
+        if self._task is not None and not self.has_ended:
+            await asyncio.wait((self._task,), timeout=_MOMENT)
+        return self.has_ended
 
     async def tools(self) -> list[Any]:
         """All pages of the server's list. Raises `ConfigError` for a list without an end."""

@@ -13,7 +13,7 @@ from llmcore.integrations.mcp.connection import Connection
 from llmcore.integrations.mcp.definitions import definition_of_tool, digest_of_tool, hint, prefixed_name
 from llmcore.integrations.mcp.results import value_of_result
 from llmcore.integrations.mcp.sdk import sdk
-from llmcore.integrations.mcp.transports import NOT_CARRIED_OUT
+from llmcore.integrations.mcp.transports import SESSION_LOST, UNREACHABLE
 from llmcore.tools import RunContext, Tool, ToolRegistry
 from llmcore.tools.definition.options import Approval
 from llmcore.tools.results.outcome import without_secrets
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _log = logger("tools")
 _CONNECTION_CLOSED = -32000
 _WAITS = (0.0, 0.2, 0.6, 1.5)
-"""Seconds before each attempt to reach a server again, which may be starting."""
+"""Seconds before each attempt to reach a server again. It may be starting."""
 _DEFAULT_CONNECT_TIMEOUT = 30.0
 _LOST_BEFORE = " was lost; the call was not carried out"
 _LOST_DURING = " was lost during the call, which may or may not have been carried out"
@@ -75,6 +75,8 @@ class ServerTools:
         self._limits = limits
         self._approved: dict[str, str] = {}
         self._connection: Connection | None = None
+        self._connections: set[Connection] = set()
+        """This one, and those that still wait for answers."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = True
 
@@ -88,7 +90,7 @@ class ServerTools:
         except ConfigError as error:
             raise ConfigError(f"MCP server {self.name!r}: {error}") from error.__cause__
         except Exception as error:
-            raise ConfigError(f"MCP server {self.name!r} cannot be opened: {without_secrets(error_text_of(error))}") from error
+            raise ConfigError(f"MCP server {self.name!r} cannot be opened: {_reason(error)}") from error
         self._approved = dict(approved) if approved is not None else {name: tool.digest for name, tool in self.listed.items()}
 
     async def close(self) -> None:
@@ -98,8 +100,8 @@ class ServerTools:
             if name in self._registry:
                 self._registry.unregister(name)
         self.listed = {}
-        if self._connection is not None:
-            await self._connection.close()
+        await asyncio.gather(*(connection.close() for connection in self._connections))
+        self._connections.clear()
 
     def approve(self, name: str) -> None:
         self._approved[name] = self.listed[name].digest
@@ -121,12 +123,16 @@ class ServerTools:
         try:
             async with asyncio.timeout(seconds):
                 await made.open()
-                return made, await made.tools()
+                listed = await made.tools()
         except BaseException as error:
             await made.close()
             if isinstance(error, TimeoutError):
                 raise ConfigError(f"it did not answer within {seconds:g} s") from error
+            if getattr(error, "code", None) == _CONNECTION_CLOSED:
+                raise ConfigError("it ended before it answered; its standard error may say why") from error
             raise
+        self._connections = {made, *(each for each in self._connections if each.is_open)}
+        return made, listed
 
     async def _list_again(self, connection: Connection) -> None:
         """Follow a change of the server's list. If it cannot be read, the tools stay as they are."""
@@ -212,20 +218,29 @@ class ServerTools:
             told = {"progress": done, "total": total, "message": message}
             context.emit({key: value for key, value in told.items() if value is not None})
 
-        for is_last in (False, True):
+        is_repeated, waits = False, iter(_WAITS)
+        while True:
             connection = await self._open_connection()
             try:
-                return await connection.client.call_tool(own_name, arguments, progress_callback=progress)
+                return await connection.call(own_name, arguments, progress)
             except sdk().MCPError as error:
-                if error.code not in (NOT_CARRIED_OUT, _CONNECTION_CLOSED):
+                if error.code == UNREACHABLE and (wait := next(waits, None)) is not None:
+                    await asyncio.sleep(wait)
+                    continue
+                if error.code not in (SESSION_LOST, _CONNECTION_CLOSED):
                     raise self._error(f": {error}", code=error.code) from error
-                connection.end()
-                tool = self.listed.get(name)
-                if is_last or not (error.code == NOT_CARRIED_OUT or (tool is not None and tool.is_repeatable)):
-                    raise self._error(_LOST_BEFORE if error.code == NOT_CARRIED_OUT else _LOST_DURING, code=error.code) from error
+                if error.code == SESSION_LOST:
+                    connection.retire()
+                if is_repeated or not (error.code == SESSION_LOST or self._is_repeatable(name)):
+                    raise self._error(_LOST_BEFORE if error.code == SESSION_LOST else _LOST_DURING, code=error.code) from error
+                is_repeated = True
+                await connection.has_ended_or_ends()
             except (RuntimeError, ValueError) as error:  # a result that is none, or does not fit the tool's output schema
                 raise self._error(f" sent an invalid result: {error_text_of(error)}") from error
-        raise AssertionError("the last attempt returns or raises")
+
+    def _is_repeatable(self, name: str) -> bool:
+        tool = self.listed.get(name)
+        return tool is not None and tool.is_repeatable
 
     async def _open_connection(self) -> Connection:
         """The connection, or a new one if it has ended. A new one lists the tools again. Raises `ToolError`."""
@@ -235,8 +250,6 @@ class ServerTools:
             failure: Exception | None = None
             for wait in _WAITS:
                 await asyncio.sleep(wait)
-                if self._connection is not None:
-                    await self._connection.close()
                 try:
                     self._connection, listed = await self._connected()
                 except Exception as error:
@@ -244,8 +257,13 @@ class ServerTools:
                     continue
                 self._offer(listed)
                 return self._connection
-            raise self._error(f" cannot be reached: {error_text_of(failure or OSError())}") from failure
+            raise self._error(f" cannot be reached: {_reason(failure or OSError())}") from failure
 
     def _error(self, text: str, **details: object) -> ToolError:
         """An error for the model, which begins with the server's name."""
         return ToolError(without_secrets(f"MCP server {self.name!r}{text}"), details=details or None)
+
+
+def _reason(error: Exception) -> str:
+    """Why a server cannot be opened. The words of an error of the protocol or of llmcore say it without their class."""
+    return without_secrets(str(error) if isinstance(error, ConfigError | sdk().MCPError) else error_text_of(error))

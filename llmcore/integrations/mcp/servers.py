@@ -98,10 +98,15 @@ class McpServers:
         if self._is_open:
             raise CallerError("these MCP servers are open already; make another McpServers")
         self._is_open = True
-        opened = await asyncio.gather(*(server.open(self._approved) for server in self._servers.values()), return_exceptions=True)
-        if failures := [error for error in opened if isinstance(error, BaseException)]:
+        try:
+            opened = await asyncio.gather(
+                *(server.open(self._approved) for server in self._servers.values()), return_exceptions=True
+            )
+            if failures := [error for error in opened if isinstance(error, BaseException)]:
+                raise failures[0]
+        except BaseException:
             await self.__aexit__(None, None, None)
-            raise failures[0]
+            raise
         return self
 
     async def __aexit__(

@@ -147,7 +147,7 @@ class _Serving:
         tools = _servable(self._given)
         given: dict[str, Any] = params.arguments or {}
         call = ToolCall(id=f"call_{context.request_id}", name=params.name, arguments=given, raw_arguments=json.dumps(given))
-        report = validate(Envelope(tool_calls=[call]), [*tools.values()], strictness=self._strictness)
+        report = validate(Envelope(toolCalls=[call]), [*tools.values()], strictness=self._strictness)
         tool = tools.get(report.calls[0].name)
         if tool is None:
             raise sdk().MCPError(code=_INVALID_PARAMS, message=f"there is no tool {params.name!r}")

@@ -1,8 +1,8 @@
 """Transports to a server. They tell when a connection has ended, and which requests were not carried out.
 
 A request over HTTP was not carried out if no connection could be made, or if a restarted server does not know the session (404).
-For both, the SDK gets an error response with the code `NOT_CARRIED_OUT`. Without it, the SDK would close the connection of all
-calls in flight for the first, and report the second like any invalid request.
+For both, the SDK gets an error response with a code of its own. Without it, the SDK would end all calls in flight for the first,
+and report the second like any invalid request.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from typing import Any, Self
 from llmcore.integrations.mcp.config import McpServer
 from llmcore.integrations.mcp.sdk import sdk
 
-__all__ = ["NOT_CARRIED_OUT", "transport_to"]
+__all__ = ["SESSION_LOST", "UNREACHABLE", "transport_to"]
 
-NOT_CARRIED_OUT = -32090
-"""Among the codes that JSON-RPC leaves to implementations. No server sends it to llmcore."""
+SESSION_LOST, UNREACHABLE, _REFUSED = -32090, -32091, -32092
+"""Codes of requests that were not carried out, among those that JSON-RPC leaves to implementations.
+
+The server does not know the session any more; no connection could be made; the access control refused the request.
+"""
+_UNAUTHORIZED = (401, 403)
 
 
 @asynccontextmanager
@@ -44,19 +48,24 @@ def _http_client(server: McpServer) -> Any:
     httpx2 = sdk("httpx2")
     timeout = httpx2.Timeout(server.connect_timeout, read=None)
     client = httpx2.AsyncClient(headers=server.headers, auth=server.auth, timeout=timeout)
-    client._transport = _HttpTransport(client._transport, httpx2)
+
+    def wrapped(transport: Any) -> _HttpTransport:
+        return _HttpTransport(transport, httpx2, has_auth=server.auth is not None)
+
+    client._transport = wrapped(client._transport)
     for pattern, transport in client._mounts.items():  # of the proxies that the environment names
         if transport is not None:
-            client._mounts[pattern] = _HttpTransport(transport, httpx2)
+            client._mounts[pattern] = wrapped(transport)
     return client
 
 
 class _HttpTransport:
     """A transport of httpx2 that answers for requests that were not carried out."""
 
-    def __init__(self, inner: Any, httpx2: Any) -> None:
+    def __init__(self, inner: Any, httpx2: Any, *, has_auth: bool) -> None:
         self._inner = inner
         self._httpx2 = httpx2
+        self._has_auth = has_auth
         self._unsent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
     async def handle_async_request(self, request: Any) -> Any:
@@ -65,14 +74,18 @@ class _HttpTransport:
         try:
             response = await self._inner.handle_async_request(request)
         except self._unsent as error:
-            return self._refusal(503, f"the server cannot be reached ({type(error).__name__})")
-        if response.status_code == 404 and "mcp-session-id" in request.headers:
+            return self._refusal(503, UNREACHABLE, f"the server cannot be reached ({type(error).__name__})")
+        status = response.status_code
+        if status == 404 and "mcp-session-id" in request.headers:
             await response.stream.aclose()
-            return self._refusal(404, "the server does not know the session any more")
+            return self._refusal(status, SESSION_LOST, "the server does not know the session any more")
+        if status in _UNAUTHORIZED and not self._has_auth:  # an `auth` answers such a response itself
+            await response.stream.aclose()
+            return self._refusal(status, _REFUSED, f"the server answered with status {status}: check its `headers`")
         return response
 
-    def _refusal(self, status: int, message: str) -> Any:
-        error = {"jsonrpc": "2.0", "id": None, "error": {"code": NOT_CARRIED_OUT, "message": message}}
+    def _refusal(self, status: int, code: int, message: str) -> Any:
+        error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
         return self._httpx2.Response(status, json=error)
 
     async def aclose(self) -> None:

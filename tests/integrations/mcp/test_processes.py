@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +38,15 @@ async def test_a_server_that_was_restarted_between_two_calls_answers_the_second(
     assert len(program.lines("pids")) == 2
 
 
+async def test_the_calls_of_one_turn_share_the_new_connection(program: Program) -> None:
+    model = FakeModel().tool_calls(*[("p_add", {"a": 1, "b": number}) for number in range(5)]).text("Done.")
+    async with opened(program) as servers:
+        await asyncio.to_thread(program.restart)
+        result = await Orchestrator(model, servers.tools()).run("Go.")
+    assert [record.value for record in result.tool_results] == [{"result": 1 + number} for number in range(5)]
+    assert len(program.lines("pids")) == 2
+
+
 async def test_a_call_that_may_have_been_carried_out_is_not_sent_again(program: Program) -> None:
     async with opened(program, trusted=["p"]) as servers:
         result = await run_calls(servers, ("p_crash", {"times": 1}))
@@ -46,25 +58,25 @@ async def test_a_call_that_may_have_been_carried_out_is_not_sent_again(program: 
 
 @pytest.mark.parametrize(("trusted", "done"), [(["p"], 2), ([], 1)])
 async def test_the_call_of_an_idempotent_tool_is_sent_again_if_the_server_is_trusted(
-    trusted: list[str], done: int, tmp_path: object, needs_mcp: None
+    trusted: list[str], done: int, tmp_path: Path, needs_mcp: None
 ) -> None:
-    program = StdioProgram(tmp_path)  # type: ignore[arg-type]
+    program = StdioProgram(tmp_path)
     async with opened(program, trusted=trusted) as servers:
         result = await run_calls(servers, ("p_crash_again", {"times": 1}))
     assert program.lines("done") == ["crash"] * done
     assert (result.tool_results[0].error is None) == bool(trusted)
 
 
-async def test_a_call_is_sent_again_only_once(tmp_path: object, needs_mcp: None) -> None:
-    program = StdioProgram(tmp_path)  # type: ignore[arg-type]
+async def test_a_call_is_sent_again_only_once(tmp_path: Path, needs_mcp: None) -> None:
+    program = StdioProgram(tmp_path)
     async with opened(program, trusted=["p"]) as servers:
         result = await run_calls(servers, ("p_crash_again", {"times": 9}), ("p_add", {"a": 1, "b": 1}))
     assert program.lines("done") == ["crash"] * 2
     assert [record.error is None for record in result.tool_results] == [False, True]
 
 
-async def test_a_server_that_stays_away_is_an_error_for_the_model_until_it_is_back(tmp_path: object, needs_mcp: None) -> None:
-    program = HttpProgram(tmp_path)  # type: ignore[arg-type]
+async def test_a_server_that_stays_away_is_an_error_for_the_model_until_it_is_back(tmp_path: Path, needs_mcp: None) -> None:
+    program = HttpProgram(tmp_path)
     add = ("p_add", {"a": 1, "b": 2})
     try:
         async with opened(program) as servers:
@@ -72,7 +84,7 @@ async def test_a_server_that_stays_away_is_an_error_for_the_model_until_it_is_ba
     finally:
         program.close()
     lost, back = result.tool_results
-    assert "MCP server 'p' cannot be reached" in lost.content
+    assert lost.content == "MCP server 'p': the server cannot be reached (ConnectError)"
     assert back.value == {"result": 3}
 
 
@@ -102,11 +114,11 @@ async def test_a_restarted_server_with_another_list_is_listed_again(program: Pro
 
 
 async def test_a_program_inherits_only_the_variables_that_are_named(
-    tmp_path: object, needs_mcp: None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, needs_mcp: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NAMED_VARIABLE", "1")
     monkeypatch.setenv("OTHER_API_KEY", "sk-secret")
-    program = StdioProgram(tmp_path)  # type: ignore[arg-type]
+    program = StdioProgram(tmp_path)
     config = {**program.config, "inherit": ["NAMED_VARIABLE"], "env": {"GIVEN": "x"}}
     async with McpServers({"p": config}) as servers:
         result = await run_calls(servers, ("p_environment", {}))
@@ -130,8 +142,19 @@ async def test_a_run_on_another_loop_reaches_the_servers(program: Program) -> No
     assert result.tool_results[0].value == {"result": 3}
 
 
-@pytest.mark.parametrize("config", [{"command": "no-such-program-here"}, {"url": "http://127.0.0.1:9/mcp"}])
-async def test_a_server_that_cannot_be_opened_is_named(config: dict[str, str], needs_mcp: None) -> None:
-    with pytest.raises(ConfigError, match="MCP server 'gone' cannot be opened"):
+UNREACHABLE: list[tuple[dict[str, Any], str]] = [
+    ({"command": "no-such-program-here"}, "'gone' cannot be opened: FileNotFoundError"),
+    ({"command": sys.executable, "args": ["-c", ""]}, "'gone': it ended before it answered"),
+    (
+        {"command": sys.executable, "args": ["-c", "import time; time.sleep(60)"], "connect_timeout": 0.2},
+        "'gone': it did not answer within 0.2 s",
+    ),
+    ({"url": "http://127.0.0.1:9/mcp"}, r"'gone' cannot be opened: the server cannot be reached \(ConnectError\)"),
+]
+
+
+@pytest.mark.parametrize(("config", "message"), UNREACHABLE)
+async def test_a_server_that_cannot_be_opened_is_named(config: dict[str, Any], message: str, needs_mcp: None) -> None:
+    with pytest.raises(ConfigError, match=f"MCP server {message}"):
         async with McpServers({"gone": config}):
             pass

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import ConfigError, FakeModel, ImageBlock, Orchestrator, RunContext
+from llmcore import ConfigError, FakeModel, ImageBlock, Orchestrator, RunContext, ToolProgress
 from llmcore.integrations.mcp import McpServers, mcp_server
 from tests.integrations.mcp.support import run_calls
 
@@ -211,7 +211,7 @@ async def test_progress_reaches_the_stream() -> None:
     model = FakeModel().tool_call("s_work").text("Done.")
     async with McpServers({"s": mcp_server([work])}) as servers:
         events = [event async for event in Orchestrator(model, servers.tools()).stream("Go.")]
-    assert [event.value for event in events if type(event).__name__ == "ToolProgress"] == [
+    assert [event.value for event in events if isinstance(event, ToolProgress)] == [
         {"progress": 1, "message": "begun"},
         {"progress": 5, "total": 10, "message": ""},
     ]
@@ -225,6 +225,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "`headers` is for a server with a `url`",
     ),
     "a wrong scheme": (lambda: McpServers({"s": {"url": "ftp://b"}}), "must begin with http:// or https://"),
+    "a header that cannot be sent": (lambda: McpServers({"s": {"url": "http://b", "headers": {"x": "y\n"}}}), "a line break"),
     "an unknown field": (lambda: McpServers({"s": {"comand": "a"}}), "did you mean 'command'"),
     "a name that is no prefix": (lambda: McpServers({"a b": {"command": "a"}}), "1 to 32 letters"),
     "trust in nobody": (lambda: McpServers({"files": {"command": "a"}}, trusted=["file"]), "did you mean 'files'"),

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from llmcore import ConfigError, ImageBlock, RunContext, ToolConfig, ToolDefinitionError, ToolError, ToolRegistry, tool
+from llmcore import ConfigError, ImageBlock, RunContext, Tool, ToolConfig, ToolDefinitionError, ToolError, ToolRegistry, tool
 from llmcore.integrations.mcp import McpServers, http_app, mcp_server
 from tests.integrations.mcp.support import run_calls
 
@@ -50,7 +50,7 @@ def stop() -> None:
     raise KeyError("no such order")
 
 
-TOOLS = [add, picture, order, refuse, stop]
+TOOLS: list[Tool] = [add, picture, order, refuse, stop]
 
 
 @asynccontextmanager
@@ -161,7 +161,7 @@ def test_a_tool_that_cannot_be_served_is_an_error_at_once() -> None:
 async def test_http_serves_only_who_has_the_token() -> None:
     async with served(http_app(TOOLS, token="tok-12345678")) as url:
         for headers in ({}, {"authorization": "Bearer wrong"}):
-            with pytest.raises(ConfigError, match="MCP server 's' cannot be opened"):
+            with pytest.raises(ConfigError, match="MCP server 's' cannot be opened: the server answered with status 401"):
                 async with McpServers({"s": {"url": url, "headers": headers}}):
                     pass
         config = {"url": url, "headers": {"authorization": "Bearer tok-12345678"}}

@@ -170,7 +170,7 @@ def test_a_function_of_one_positional_dict_takes_all_arguments_whatever_their_na
     def remote(arguments: dict[str, Any], /, ctx: RunContext[str]) -> Any:
         return ctx.deps, arguments
 
-    properties = {"ctx": {}, "arguments": {}, "self": {}, "no name": {}}
+    properties: dict[str, Any] = {"ctx": {}, "arguments": {}, "self": {}, "no name": {}}
     made = Tool.from_definition({"name": "f", "parameters": {"type": "object", "properties": properties}}, remote)
     given = {"ctx": 1, "arguments": 2, "self": 3, "no name": 4}
     fake = FakeModel().tool_calls(("f", given), ("f", {})).text("done")
