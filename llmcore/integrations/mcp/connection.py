@@ -170,6 +170,5 @@ class Connection:
 
 def _first_of(error: BaseException) -> BaseException:
     """The first error within the groups of anyio's tasks."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+    members: Any = getattr(error, "exceptions", ())
+    return _first_of(members[0]) if members else error

@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import ToolDefinition, ToolDefinitionError
 
 __all__ = ["MAX_NAME", "definition_of_tool", "digest_of_tool", "hint", "prefixed_name"]
@@ -43,7 +44,7 @@ def definition_of_tool(listed: Any, name: str, *, is_trusted: bool) -> ToolDefin
     return ToolDefinition(
         name=name,
         description=_bounded(_visible(listed.description or _title(listed))),
-        parameters=schema,
+        parameters=_visible_schema(schema),
         read_only=is_trusted and hint(listed, "read_only_hint"),
     )
 
@@ -65,6 +66,18 @@ def _bounded(text: str) -> str:
 
 def _title(listed: Any) -> str:
     return listed.title or (listed.annotations.title if listed.annotations is not None else None) or ""
+
+
+def _visible_schema(schema: Any) -> Any:
+    """The schema with its descriptions and titles as of `_visible`."""
+    if is_list(schema):
+        return [_visible_schema(item) for item in schema]
+    if not is_object(schema):
+        return schema
+    return {
+        key: _visible(value) if key in ("description", "title") and isinstance(value, str) else _visible_schema(value)
+        for key, value in schema.items()
+    }
 
 
 def _visible(text: str) -> str:

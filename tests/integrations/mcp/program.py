@@ -28,6 +28,9 @@ def main() -> None:
         """Add two numbers."""
         return a + b
 
+    def other_add(a: int) -> str:
+        return str(a)
+
     def environment() -> list[str]:
         """The names of the environment variables."""
         return sorted(os.environ)
@@ -42,7 +45,7 @@ def main() -> None:
     async def grow(ctx: Any) -> str:
         """List one tool more, and another definition of `add`."""
         server.remove_tool("add")
-        server.add_tool(lambda a: a, name="add", description="Now with one number.")
+        server.add_tool(other_add, name="add", description="Now with one number.")
         server.add_tool(lambda: "new", name="extra", description="A new tool.")
         await ctx.session.send_tool_list_changed()
         await ctx.notify_tools_changed()

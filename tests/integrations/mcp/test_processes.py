@@ -101,7 +101,7 @@ async def test_a_changed_list_is_followed_and_what_is_new_waits_for_approval(pro
         ]
         servers.approve("p_add", "p_extra")
         done = await run_calls(servers, ("p_add", {"a": 1}), ("p_extra", {}))
-        assert [record.value for record in done.tool_results] == ["1", "new"]
+        assert [record.value for record in done.tool_results] == [{"result": "1"}, "new"]
 
 
 async def test_a_restarted_server_with_another_list_is_listed_again(program: Program) -> None:

@@ -103,8 +103,10 @@ async def test_an_unusable_schema_leaves_its_tool_out_and_says_so() -> None:
 
 async def test_a_description_is_bounded_and_shows_all_that_it_has() -> None:
     hidden = "Reads.\u200b\U000e0041\x1b[8m" + "x" * 9000
-    async with McpServers({"s": Listing([{"name": "look", "description": hidden}]).server}) as servers:
+    schema = {"type": "object", "properties": {"description": {"enum": ["a\u200b"], "description": "A\u200b."}}}
+    async with McpServers({"s": Listing([{"name": "look", "description": hidden, "inputSchema": schema}]).server}) as servers:
         (look,) = servers.tools()
+    assert look.definition.parameters["properties"] == {"description": {"enum": ["a\u200b"], "description": "A."}}
     assert look.definition.description.startswith("Reads.[8mxxx")
     assert look.definition.description.endswith("xxx...")
     assert len(look.definition.description) == 8192
@@ -185,12 +187,15 @@ async def test_approved_digests_of_an_earlier_process_hold_until_a_definition_ch
     assert waiting == {"same": [], "other": ["s_t"], "more": ["s_u"]}
 
 
-RULES: list[tuple[Any, int]] = [
-    (True, 2),
-    (False, 0),
-    (lambda arguments: arguments["n"] > 1, 1),
-    (lambda arguments, context: context.tool_name == "s_t" and arguments["n"] > 1, 1),
-]
+def above_one(arguments: dict[str, Any]) -> bool:
+    return bool(arguments["n"] > 1)
+
+
+def above_one_of_t(arguments: dict[str, Any], context: RunContext) -> bool:
+    return context.tool_name == "s_t" and above_one(arguments)
+
+
+RULES: list[tuple[Any, int]] = [(True, 2), (False, 0), (above_one, 1), (above_one_of_t, 1)]
 
 
 @pytest.mark.parametrize(("rule", "waiting"), RULES)
@@ -257,6 +262,9 @@ def test_no_repr_shows_a_secret() -> None:
 def test_an_old_release_of_mcp_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from llmcore.integrations.mcp import sdk
 
-    monkeypatch.setattr(sdk, "import_module", lambda name: SimpleNamespace())
+    def old(name: str) -> object:
+        return SimpleNamespace()
+
+    monkeypatch.setattr(sdk, "import_module", old)
     with pytest.raises(ConfigError, match=r"MCP needs mcp 2\.3 or later"):
         McpServers({})

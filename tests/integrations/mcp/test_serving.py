@@ -100,7 +100,7 @@ async def test_arguments_are_repaired_and_results_keep_images_and_data() -> None
     assert ordered.structured_content == {"of": "ann"}
 
 
-FAILURES = {
+FAILURES: dict[str, tuple[str, dict[str, Any], str]] = {
     "wrong arguments": ("add", {"a": "many"}, "expected"),
     "a tool that says no": ("refuse", {}, "the quota is used"),
     "a tool that fails": ("stop", {}, "KeyError: 'no such order'"),
