@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from llmcore.cli.mcp import mcp_command
 from llmcore.cli.models import models
 from llmcore.cli.normalize import normalize_command
 from llmcore.cli.output import exit_with_error, write
@@ -26,6 +27,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "models": models,
     "probe": probe_command,
     "tools": tools,
+    "mcp": mcp_command,
 }
 
 

@@ -4,7 +4,7 @@
 |---|---|
 | `llmcore.run` | each run, request, reply and repair (DEBUG); re-asks, failures and new facts about an endpoint (INFO) |
 | `llmcore.fallback` | waits, retries, other output modes and other models (INFO) |
-| `llmcore.tools` | each tool call (DEBUG); failed ones (INFO); threads and event loop settings that tools leave behind |
+| `llmcore.tools` | each tool call (DEBUG); failed ones (INFO); what tools leave behind; unusable tools of MCP servers (WARNING) |
 | `llmcore.adapters` | parts of a request that a provider does not accept and llmcore left out (WARNING) |
 | `llmcore.capabilities` | facts about endpoints that cannot be shared (WARNING, once until sharing works again) |
 | `llmcore.agent` | how each chat ended (DEBUG); callbacks that fail (WARNING) |

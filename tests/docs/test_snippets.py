@@ -9,6 +9,7 @@ import re
 import runpy
 import shlex
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ PAGES = [
     "httpx",
     "litellm_dropin",
     "logs",
+    pytest.param("mcp", marks=pytest.mark.skipif(find_spec("mcp") is None, reason="pip install 'llmcore-engine[mcp]'")),
     "models",
     "observability",
     "providers",

@@ -166,9 +166,10 @@ class Tool(ToolBase, Generic[P, R_co]):
     ) -> Tool:
         """A tool with a given schema, for example of an MCP server or a provider's tool dict.
 
-        `function` receives the arguments as keywords, as plain data, and a `RunContext` in a parameter annotated so. If it is
-        None, the caller answers the calls (`RunResult.pending`). If the model omits a property that the function has no default
-        for, the function receives the schema's `default`, else None.
+        `function` receives the arguments as keywords, as plain data, and a `RunContext` in a parameter annotated so. If its only
+        other parameter is positional-only and annotated as a dict (`arguments: dict[str, Any], /`), it receives all arguments.
+        If it is None, the caller answers the calls (`RunResult.pending`). If the model omits a property that the function has no
+        default for, a keyword receives the schema's `default`, else None.
 
         The options are those of `tool` except `params` and `required`. They override the fields of the definition.
 
@@ -265,6 +266,11 @@ class Tool(ToolBase, Generic[P, R_co]):
         """The name of the parameter for the `RunContext`; None if the function has none."""
         schema = self._given_schema or self._compile().signature
         return schema.context_parameter
+
+    @property
+    def takes_all_arguments(self) -> bool:
+        """Whether the function takes all arguments of a call as one dict, in its positional-only parameter."""
+        return self._given_schema is not None and self._given_schema.takes_all_arguments
 
     def keywords(
         self, arguments: Mapping[str, Any], repairs: list[Repair] | None = None, applied: Sequence[Repair] = ()

@@ -232,10 +232,13 @@ class _Try:
             raise TypeError(_preprocess_error(self._tool.name, arguments))
         self._dropped_keys.clear()
         keywords = self._tool.keywords(cast("Mapping[str, Any]", arguments), self._dropped_keys, self._call.repairs)
+        positional: tuple[Any, ...] = ()
+        if self._tool.takes_all_arguments:
+            positional, keywords = (keywords,), {}
         if self._tool.context_parameter:
             keywords[self._tool.context_parameter] = self._context
         self._start()
-        made: Any = self._tool(**keywords)
+        made: Any = self._tool(*positional, **keywords)
         return run_generator(made, self._context) if self._tool.yields else made
 
     def _start(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, get_origin
 
 from llmcore.support.code.suggestions import hint
 from llmcore.support.values.copies import copied
@@ -22,6 +22,9 @@ class GivenSchema:
     If the model omits an optional property that the function has no default for, the function receives the schema's `default`,
     else None.
 
+    If the only parameter is positional-only and annotated as a dict (`def call(arguments: dict[str, Any], /)`), it receives all
+    arguments.
+
     `any_arguments`: a preprocess function may change the arguments, so the names are not compared.
 
     Raises `ToolDefinitionError` if the schema or the function has a parameter that the other does not have.
@@ -29,6 +32,7 @@ class GivenSchema:
 
     def __init__(self, definition: ToolDefinition, function: Callable[..., Any] | None, *, any_arguments: bool = False) -> None:
         self.context_parameter: str | None = None
+        self.takes_all_arguments = False
         self._optional_defaults: dict[str, Any] = {}
         self._bound = bound_parameters(function)
         parameters = _parameters(function, self._bound)
@@ -41,6 +45,9 @@ class GivenSchema:
                     raise ToolDefinitionError(f"tool {definition.name!r} takes two RunContext parameters; keep one")
                 self.context_parameter = name
                 del parameters[name]
+        self.takes_all_arguments = _takes_dict(parameters, hints)
+        if self.takes_all_arguments:
+            return
         if not any_arguments:
             _compare(definition, parameters, self._bound)
         compiled = CompiledTool(definition)
@@ -48,7 +55,7 @@ class GivenSchema:
         self._optional_defaults = {name: default for name, default in defaults.items() if name not in compiled.required}
 
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The keyword arguments of the function. Raises `ArgumentsError` for an argument that `functools.partial` has bound."""
+        """The arguments by name, with the defaults. Raises `ArgumentsError` for one that `functools.partial` has bound."""
         refuse_bound_arguments(self._bound, arguments)
         return copied(self._optional_defaults) | dict(arguments)
 
@@ -72,6 +79,14 @@ def _hints(function: Callable[..., Any], name: str) -> Mapping[str, Any]:
         return {}
 
 
+def _takes_dict(parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]) -> bool:
+    """Whether the only parameter is positional-only and annotated as a dict or a mapping."""
+    if [each.kind for each in parameters.values()] != [inspect.Parameter.POSITIONAL_ONLY]:
+        return False
+    (hint,) = (hints.get(name) for name in parameters)
+    return (get_origin(hint) or hint) in (dict, Mapping)
+
+
 def _required(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
     return [name for name, each in parameters.items() if each.kind in BY_NAME and each.default is each.empty]
 
@@ -80,7 +95,10 @@ def _compare(definition: ToolDefinition, parameters: Mapping[str, inspect.Parame
     where = f"tool {definition.name!r}: "
     positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_ONLY]
     if positional:
-        raise ToolDefinitionError(f"{where}parameter {positional[0]!r} is positional-only; models give arguments by name")
+        raise ToolDefinitionError(
+            f"{where}parameter {positional[0]!r} is positional-only; models give arguments by name. To take all of them as one "
+            "dict, annotate the only parameter as dict[str, Any]"
+        )
     declared = CompiledTool(definition).properties
     if filled := [name for name in declared if name in bound]:
         raise ToolDefinitionError(

@@ -166,6 +166,18 @@ def test_a_function_beside_a_schema_takes_the_options_and_the_context() -> None:
     assert Orchestrator(fake, [made], deps="north").run_sync("?").tool_results[0].content == "NORTH: ROME"
 
 
+def test_a_function_of_one_positional_dict_takes_all_arguments_whatever_their_names() -> None:
+    def remote(arguments: dict[str, Any], /, ctx: RunContext[str]) -> Any:
+        return ctx.deps, arguments
+
+    properties: dict[str, Any] = {"ctx": {}, "arguments": {}, "self": {}, "no name": {}}
+    made = Tool.from_definition({"name": "f", "parameters": {"type": "object", "properties": properties}}, remote)
+    given = {"ctx": 1, "arguments": 2, "self": 3, "no name": 4}
+    fake = FakeModel().tool_calls(("f", given), ("f", {})).text("done")
+    records = Orchestrator(fake, [made], deps="north").run_sync("?").tool_results
+    assert [record.value for record in records] == [("north", given), ("north", {})]
+
+
 def test_what_the_schema_does_not_require_arrives_as_none() -> None:
     def pair(a: Any, b: int = 2) -> Any:
         return a, b
@@ -180,7 +192,7 @@ def test_what_the_schema_does_not_require_arrives_as_none() -> None:
     [
         (lambda town: town, r"'forecast'.*its schema has 'city', which the function does not take; there are town"),
         (lambda city, days: city, r"the function needs 'days', which its schema does not have"),
-        (lambda city, /: city, "'city' is positional-only"),
+        (lambda city, /: city, "'city' is positional-only.*as one dict, annotate the only parameter as dict"),
         (lambda cities: cities, "its schema has 'city'.*did you mean 'cities'"),
     ],
 )
