@@ -197,7 +197,7 @@ class _EndWatch:
         if self.found:
             return
         seen = self._tail + data
-        self.found = any([mark in seen for mark in self._marks])
+        self.found = any(mark in seen for mark in self._marks)
         self._tail = seen[-_END_LOOK_BACK:]
 
 

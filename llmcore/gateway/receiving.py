@@ -1,6 +1,6 @@
 """Reads requests, and notices clients that leave.
 
-An ASGI server reports that a client has left through `receive` only, and nobody calls that while a reply is made. So each answer is
+An ASGI server reports that a client has left only through `receive`, which nobody calls while a reply is made. So each answer is
 made in a task beside a task that waits for that report.
 """
 

@@ -1,4 +1,4 @@
-"""`Sender`: writes one answer to the client, by ASGI. It knows whether the answer has begun, so that errors take the right form."""
+"""`Sender`: writes one answer to the client, by ASGI. It knows whether the answer has begun, which decides the form of errors."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def upstream_of(config: ModelConfig) -> Upstream:
     base = given or _HOMES.get(row.name, "")
     if not base:
         raise ConfigError(
-            f"gateway.models.{config.alias}.mode: pass_through cannot reach the provider {config.provider!r} without a `base_url`; "
+            f"gateway.models.{config.alias}.mode: pass_through needs a `base_url` for the provider {config.provider!r}; "
             "give one in the registry, or set the mode to `orchestrated`"
         )
     parts = urlsplit(base)
