@@ -32,6 +32,7 @@ from llmcore.gateway.wires import ANTHROPIC, COUNT_TOKENS, WIRES, ClientWire, Ga
 from llmcore.models import ModelConfig, ModelRegistry
 from llmcore.types import ConfigError, ModelNotFound
 from llmcore.types.logs import failure_name, logger
+from llmcore.warming import warm_up
 from llmcore.wire.ids import random_id
 
 __all__ = ["Configuration", "create_app"]
@@ -81,6 +82,7 @@ class _Gateway:
         self.admission = Admission(settings)
         self.metrics = Metrics()
         self.orchestrated = Orchestrated(registry, settings, adapter)
+        self._loads_layers = adapter is None and any(settings.of(config.alias).mode == "orchestrated" for config in registry)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
         self._client = httpx.AsyncClient(limits=limits, follow_redirects=False)
         self.pass_through = PassThrough(self._client)
@@ -100,6 +102,8 @@ class _Gateway:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncGenerator[None]:
+        if self._loads_layers:
+            await warm_up()
         try:
             yield
         finally:

@@ -112,13 +112,14 @@ def gateway(base_url: str, settings: Mapping[str, Any] | None = None, **fields: 
 
 
 class HangingServer:
-    """A model's server that sends `parts`, then nothing. It sees when its client leaves.
+    """A model's server that sends `parts`, and `then` when `go_on` is set. It sees when its client leaves.
 
     `was_asked` and `was_freed` are set when a request has come, and when its connection was closed.
     """
 
-    def __init__(self, parts: Iterable[bytes] = ()) -> None:
-        self._parts = list(parts)
+    def __init__(self, parts: Iterable[bytes] = (), then: Iterable[bytes] = ()) -> None:
+        self._parts, self._then = list(parts), list(then)
+        self.go_on = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.was_asked, self.was_freed = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -143,6 +144,9 @@ class HangingServer:
             for part in self._parts:
                 connection.sendall(part)
             self.was_asked.set()
+            if self._then and self.go_on.wait(SECONDS):
+                for part in self._then:
+                    connection.sendall(part)
             try:
                 while connection.recv(65_536):
                     pass
