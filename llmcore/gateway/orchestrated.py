@@ -127,8 +127,10 @@ class Orchestrated:
                     await sender.write(asked.wire.ping)
                 elif isinstance(event, Finished):
                     result = event.result
-                elif isinstance(event, RunResult):
-                    result = event
+                elif isinstance(event, Refused):
+                    result = _refusal(event)
+                elif isinstance(event, Exception):
+                    raise event
                 elif shown := text.shown(event):
                     await start()
                     await sender.write(writer.feed(shown))
@@ -152,8 +154,6 @@ class Orchestrated:
                 async with self._orchestrator.stream(request.messages, model=config.alias, **request.options) as events:
                     async for event in events:
                         await queue.put(event)
-            except Refused as error:
-                await queue.put(_refusal(error))
             except Exception as error:
                 await queue.put(error)
             await queue.put(None)
@@ -167,7 +167,7 @@ class Orchestrated:
 
 
 async def _with_silences(queue: asyncio.Queue[Any], seconds: float) -> AsyncGenerator[Any]:
-    """The entries of the queue, and "silence" whenever none came for so long. Raises an entry that is an error."""
+    """The entries of the queue up to None, and "silence" whenever none came for so long."""
     while True:
         try:
             async with asyncio.timeout(seconds or None):
@@ -177,8 +177,6 @@ async def _with_silences(queue: asyncio.Queue[Any], seconds: float) -> AsyncGene
             continue
         if entry is None:
             return
-        if isinstance(entry, Exception):
-            raise entry
         yield entry
 
 
