@@ -29,7 +29,7 @@ def _envelope(result: RunResult[Any]) -> Envelope:
     calls = [_as_validated(call) for call in result.pending]
     last = result.envelope
     reason: FinishReason | None = "tool_calls" if calls else last.finish_reason
-    return Envelope(tool_calls=calls, content=answer_text(result), reasoning=last.reasoning, finish_reason=reason)
+    return Envelope(toolCalls=calls, content=answer_text(result), reasoning=last.reasoning, finish_reason=reason)
 
 
 def _as_validated(call: ToolCall) -> ToolCall:

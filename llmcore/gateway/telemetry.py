@@ -104,13 +104,13 @@ class Metrics:
         if MULTIPROCESS_FOLDER not in os.environ:
             return generate_latest(self._registry)
         shared = CollectorRegistry()
-        MultiProcessCollector(shared)  # pyright: ignore[reportUnknownMemberType]
+        MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
         return generate_latest(shared)
 
     def close(self) -> None:
         """Take this worker's gauges out of the sum."""
         if MULTIPROCESS_FOLDER in os.environ:
-            mark_process_dead(os.getpid())
+            mark_process_dead(os.getpid())  # type: ignore[no-untyped-call]
 
     def began(self) -> None:
         self._in_flight.inc()

@@ -95,11 +95,12 @@ def test_another_model_answers_if_one_fails(name: str, streams: bool) -> None:
 
 def schema_fields(name: str) -> dict[str, Any]:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
-    return {
+    fields: dict[str, dict[str, Any]] = {
         "openai-chat": {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}},
         "openai-responses": {"text": {"format": {"type": "json_schema", "name": "x", "schema": schema}}},
         "anthropic": {"output_config": {"format": {"type": "json_schema", "schema": schema}}},
-    }[name]
+    }
+    return fields[name]
 
 
 @WIRES
