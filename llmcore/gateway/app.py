@@ -30,6 +30,7 @@ from llmcore.gateway.telemetry import Metrics, Record
 from llmcore.gateway.upstreams import upstream_of
 from llmcore.gateway.wires import ANTHROPIC, COUNT_TOKENS, WIRES, ClientWire, GatewayError, wire_of
 from llmcore.models import ModelConfig, ModelRegistry
+from llmcore.models.reading import gateway_section
 from llmcore.types import ConfigError, ModelNotFound
 from llmcore.types.logs import failure_name, logger
 from llmcore.warming import warm_up
@@ -69,7 +70,7 @@ def _read(configuration: Configuration) -> tuple[ModelRegistry, GatewaySettings]
         return configuration, GatewaySettings()
     if isinstance(configuration, Mapping):
         registry = ModelRegistry.from_dict(configuration)
-        section = configuration.get("gateway") or {}
+        section = gateway_section(configuration, "the given settings", os.environ)
         return registry, settings_of(section, registry.aliases)
     return load_configuration(configuration)
 

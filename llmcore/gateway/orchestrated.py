@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 from llmcore.gateway.decoding import Decoded, decoded
 from llmcore.gateway.encoding import ReplyWriter, answer_text, result_extension, whole_body
-from llmcore.gateway.pass_through import Asked, dropped_header, estimated_tokens
+from llmcore.gateway.pass_through import ESTIMATED, Asked, dropped_header, estimated_tokens
 from llmcore.gateway.sending import STREAM_HEADERS, Sender
 from llmcore.gateway.settings import GatewaySettings, ModelSettings
 from llmcore.gateway.telemetry import Record
@@ -99,7 +99,7 @@ class Orchestrated:
     async def count_tokens(self, asked: Asked, sender: Sender) -> None:
         """Answer with an estimate."""
         estimate = json_bytes({"input_tokens": estimated_tokens(asked.body)})
-        await sender.body(200, estimate, {"x-llmcore-estimated": "input_tokens"})
+        await sender.body(200, estimate, [ESTIMATED])
 
     async def _result(self, request: Decoded, config: ModelConfig) -> RunResult[Any]:
         try:
@@ -126,7 +126,7 @@ class Orchestrated:
                     await start()
                     await sender.write(asked.wire.ping)
                 elif isinstance(event, Finished):
-                    result = event.result
+                    result = cast("RunResult[Any]", event.result)
                 elif isinstance(event, Refused):
                     result = _refusal(event)
                 elif isinstance(event, Exception):
@@ -182,8 +182,8 @@ async def _with_silences(queue: asyncio.Queue[Any], seconds: float) -> AsyncGene
 
 def _refusal(error: Refused) -> RunResult[Any]:
     """A refusal with words is a reply. Raises the error if there are none."""
-    partial = error.partial
-    if isinstance(partial, RunResult) and partial.content:
+    partial: RunResult[Any] | None = error.partial
+    if partial is not None and partial.content:
         return partial
     raise error
 

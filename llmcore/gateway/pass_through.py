@@ -7,7 +7,7 @@ rewrites changes. Every other field stays.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -27,9 +27,11 @@ from llmcore.types import CallerError
 from llmcore.wire import ExchangeOptions, HttpExchange, decode_tools
 from llmcore.wire.sse import json_bytes
 
-__all__ = ["Asked", "PassThrough", "dropped_header", "estimated_tokens"]
+__all__ = ["ESTIMATED", "Asked", "PassThrough", "dropped_header", "estimated_tokens"]
 
 Json = dict[str, Any]
+ESTIMATED = ("x-llmcore-estimated", "input_tokens")
+"""The header of a count that is an estimate."""
 _CONNECT_SECONDS = 10.0
 _CHARACTERS_PER_TOKEN = 4
 _NO_SUCH_PATH = frozenset({404, 405, 501})
@@ -99,12 +101,12 @@ class PassThrough:
                     await _relay_error(response, ANTHROPIC, config, sender)
                     return
             self._without_count.add(place)
-        await sender.body(200, json_bytes({"input_tokens": estimated_tokens(body)}), {"x-llmcore-estimated": "input_tokens"})
+        await sender.body(200, json_bytes({"input_tokens": estimated_tokens(body)}), [ESTIMATED])
 
     @asynccontextmanager
     async def _sent(
         self, asked: Asked, path: str, body: Json, config: ModelConfig
-    ) -> AsyncIterator[tuple[httpx.Response, Upstream]]:
+    ) -> AsyncGenerator[tuple[httpx.Response, Upstream]]:
         """The response of the first place that can be reached, with its head read. It is closed at the end, in any case."""
         timeout = httpx.Timeout(config.timeout, connect=min(_CONNECT_SECONDS, config.timeout), pool=None)
         response: httpx.Response | None = None
@@ -160,7 +162,8 @@ async def _relay_stream(
     kept = [(name, value) for name, value in headers if name not in STREAM_HEADERS]
     await sender.start(200, [*kept, *STREAM_HEADERS.items()])
     try:
-        async for piece in response.aiter_bytes():
+        is_plain = "content-encoding" not in response.headers
+        async for piece in response.aiter_raw() if is_plain else response.aiter_bytes():
             end.feed(piece)
             if written := reply.feed(piece):
                 await sender.write(written)

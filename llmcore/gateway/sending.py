@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from llmcore.gateway.admission import retry_after_text
@@ -34,9 +34,9 @@ class Sender:
         self._last = b""
         """The last part of a stream."""
 
-    async def start(self, status: int, headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
+    async def start(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
         """Send the head. The request's id is added to it."""
-        pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
+        pairs = list(headers)
         if not any(name == "x-request-id" for name, _ in pairs):
             pairs.append(("x-request-id", self.request_id))
         pairs.append(("x-llmcore-request-id", self.request_id))
@@ -59,9 +59,9 @@ class Sender:
         self.has_ended = True
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def body(self, status: int, data: bytes, headers: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
-        """Send a whole answer of JSON."""
-        pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
+    async def body(self, status: int, data: bytes, headers: Iterable[tuple[str, str]] = ()) -> None:
+        """Send a whole answer, of JSON unless the headers say otherwise."""
+        pairs = list(headers)
         if not any(name == "content-type" for name, _ in pairs):
             pairs.append(("content-type", "application/json"))
         await self.start(status, [*pairs, ("content-length", str(len(data)))])
@@ -80,4 +80,4 @@ class Sender:
         headers = {} if error.retry_after is None else {"retry-after": retry_after_text(error.retry_after)}
         if error.status == 401:
             headers["www-authenticate"] = "Bearer"
-        await self.body(error.status, json_bytes(self.wire.error(error)), headers)
+        await self.body(error.status, json_bytes(self.wire.error(error)), headers.items())

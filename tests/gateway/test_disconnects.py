@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
-from typing import Any
+import threading
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import pytest
@@ -87,11 +89,38 @@ def _encoder_chunk() -> dict[str, Any]:
     return openai_chat.StreamEncoder(model="m").feed([TextDelta("Hello there, this is text. ")])[0]
 
 
+class _Left(logging.Handler):
+    """Waits for the line that says that a client left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.was_logged = threading.Event()
+        self._logger = logging.getLogger("llmcore.gateway")
+
+    def __enter__(self) -> Self:
+        self._logger.addHandler(self)
+        self._logger.setLevel(logging.INFO)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._logger.setLevel(logging.NOTSET)
+        self._logger.removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "499" in record.getMessage() and "client_left" in record.getMessage():
+            self.was_logged.set()
+
+
 def test_while_the_body_is_sent() -> None:
     """The worker forgets the request: another one is served at a limit of one."""
-    with HangingServer() as server, running(app_for(server.base_url, {"limits": {"in_flight": 1}})) as url:
+    with (
+        _Left() as left,
+        HangingServer() as server,
+        running(app_for(server.base_url, {"limits": {"in_flight": 1}})) as url,
+    ):
         place = urlsplit(url)
         with socket.create_connection((place.hostname, place.port), SECONDS) as connection:
             connection.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
+        assert left.was_logged.wait(SECONDS)
         with connected(url, "anthropic"):
             assert server.was_asked.wait(SECONDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,7 +30,7 @@ MODELS = {
 @contextmanager
 def orchestrated(
     model: FakeModel, second: FakeModel | None = None, section: Mapping[str, Any] | None = None, **settings: Any
-) -> Iterator[httpx.Client]:
+) -> Generator[httpx.Client]:
     """A client of a gateway whose models are these."""
     default = {"mode": "orchestrated", **settings}
     adapters = {"m": model, "n": second or FakeModel(default="unused")}
