@@ -126,7 +126,7 @@ class Orchestrated:
                     await start()
                     await sender.write(asked.wire.ping)
                 elif isinstance(event, Finished):
-                    result = cast("RunResult[Any]", event.result)
+                    result = cast("Finished[Any]", event).result
                 elif isinstance(event, Refused):
                     result = _refusal(event)
                 elif isinstance(event, Exception):

@@ -6,6 +6,7 @@ The section stands in the registry's file, beside `llm`. Unknown keys are errors
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, SecretStr, ValidationError, field_validator
 
-from llmcore.adapters.base import ApiKey
+from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.models import ModelRegistry
 from llmcore.models.reading import files_of, gateway_section, parse_file, read_file
 from llmcore.support.values.bounds import FROM_TEXT, Amount, PositiveAmount, PositiveCount, Switch
@@ -28,6 +29,7 @@ Mode = Literal["pass_through", "orchestrated"]
 `pass_through`: the request goes to the model's server on the wire that it came on, and the reply is rewritten.
 `orchestrated`: an `Orchestrator` answers it, with output modes, corrections, fallback and a budget.
 """
+_KEY = re.compile(r"[!-~]+")
 _LEAST_KEY = 8
 """Characters of a client's key. A shorter one can be guessed."""
 
@@ -75,7 +77,7 @@ class GatewaySettings(_Section):
     `ping`: seconds between two signs of life in an orchestrated stream that has nothing to send.
     """
 
-    keys: dict[str, ApiKey] = Field(default_factory=dict[str, SecretStr], repr=False)
+    keys: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr], repr=False)
     anonymous: Switch = False
     limits: Limits = Limits()
     models: dict[str, ModelSettings] = Field(default_factory=dict[str, ModelSettings])
@@ -87,8 +89,12 @@ class GatewaySettings(_Section):
     @classmethod
     def _check_keys(cls, keys: dict[str, SecretStr]) -> dict[str, SecretStr]:
         values = [key.get_secret_value() for key in keys.values()]
-        if any(len(value) < _LEAST_KEY for value in values):
-            raise ValueError(f"a key is shorter than {_LEAST_KEY} characters")
+        remember(values)
+        for name, value in zip(keys, values, strict=True):
+            if len(value) < _LEAST_KEY:
+                raise ValueError(f"the key of {name!r} is shorter than {_LEAST_KEY} characters")
+            if not _KEY.fullmatch(value):
+                raise ValueError(f"the key of {name!r} must be printable ASCII without blanks, as a header needs it")
         if len(set(values)) < len(values):
             raise ValueError("two names have one key; give each client its own")
         return keys

@@ -160,7 +160,7 @@ def test_a_stream_that_does_not_end_is_broken_off_after_the_grace(tmp_path: Path
         ({}, "0.0.0.0", "gateway.keys: there are none, so the gateway listens on loopback only, not on 0.0.0.0"),
         ({"kyes": {}}, "127.0.0.1", "gateway.kyes: unknown key"),
         ({"models": {"n": {}}}, "127.0.0.1", "gateway.models.n: the registry has no such model; there are m"),
-        ({"keys": {"a": "short"}}, "127.0.0.1", "gateway.keys: a key is shorter than 8 characters"),
+        ({"keys": {"a": "short"}}, "127.0.0.1", "gateway.keys: the key of 'a' is shorter than 8 characters"),
         ({"keys": {"a": "${NO_SUCH_VARIABLE}"}}, "127.0.0.1", "the environment variable NO_SUCH_VARIABLE is not set"),
     ],
 )
