@@ -9,6 +9,7 @@ import re
 import runpy
 import shlex
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ PAGES = [
     "agents",
     "approval",
     "capabilities",
+    pytest.param("gateway", marks=pytest.mark.skipif(find_spec("starlette") is None, reason="needs the extra `gateway`")),
     "hooks",
     "httpx",
     "litellm_dropin",
