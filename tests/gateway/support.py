@@ -24,6 +24,7 @@ __all__ = [
     "CALL_TEXT",
     "PATHS",
     "SECONDS",
+    "START_SECONDS",
     "TOOLS_OF",
     "HangingServer",
     "app_for",
@@ -38,6 +39,8 @@ __all__ = [
 Json = dict[str, Any]
 SECONDS = 20.0
 """How long a test waits for an event that must come."""
+START_SECONDS = 120.0
+"""How long a gateway may take to start: it imports LiteLLM if a model is orchestrated."""
 CALL_TEXT = f"I look.\n{CALL}"
 ABOUT = f"For example:\n{CALL}\nis how you do it."
 BY_NAME = {wire.name: wire for wire in WIRES}
@@ -96,7 +99,7 @@ def running(app: Any, **options: Any) -> Generator[str]:
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     try:
-        assert server.is_ready.wait(SECONDS)
+        assert server.is_ready.wait(START_SECONDS)
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True

@@ -18,13 +18,12 @@ import pytest
 import yaml
 
 from tests.cli.conftest import ROOT, Invoke, invoke
-from tests.gateway.support import BY_NAME, CALL_TEXT, PATHS, SECONDS, HangingServer, asked, events_of, streamed
+from tests.gateway.support import BY_NAME, CALL_TEXT, PATHS, SECONDS, START_SECONDS, HangingServer, asked, events_of, streamed
 from tests.gateway.test_disconnects import STREAM_HEAD, chunk
 from tests.helpers.wire_server import WireServer
 
 __all__ = ["invoke"]
 
-START_SECONDS = 120.0
 KEY = "key-of-a-client"
 
 
