@@ -1,10 +1,14 @@
 """CPU a chunk of the gateway's process, beside a pass-through of bytes and beside LiteLLM, at the same load.
 
     python -m benchmarks.gateway [--streams 10] [--rounds 7]
+    python -m benchmarks.gateway --soak 600
 
 Each contender is a process of its own behind uvicorn. All of them ask one model server, which sends an event every few
 milliseconds. In each round every contender serves the same number of streams at once. What counts is the median of the rounds'
 ratios. Needs the extra `gateway`.
+
+`--soak SECONDS` serves streams for so long instead, of which clients leave every third one early. It prints the memory and the open files
+of the gateway's process each tenth of the time.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -19,6 +24,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Generator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -131,14 +137,17 @@ _APPS = {BYTES: _bytes_app, GATEWAY: _gateway_app, LITELLM: _litellm_app}
 
 
 class _Measured:
-    """An application that also tells the CPU seconds of its process."""
+    """An application that also tells what its process takes: CPU seconds, bytes of memory, open files."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http" and scope["path"] == "/cpu":
-            body = repr(time.process_time()).encode()
+        if scope["type"] == "http" and scope["path"] == "/taken":
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            files = len(os.listdir("/proc/self/fd"))
+            taken = {"cpu": time.process_time(), "memory": pages * os.sysconf("SC_PAGE_SIZE"), "files": files}
+            body = json.dumps(taken).encode()
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": body})
         else:
@@ -182,9 +191,9 @@ async def _round(url: str, kind: str, count: int) -> tuple[float, int]:
             assert data.endswith(b"[DONE]\n\n"), data[-500:]
             return len(data)
 
-        before = float((await client.get("/cpu")).text)
+        before = (await client.get("/taken")).json()
         await asyncio.gather(*(one() for _ in range(count)))
-        return float((await client.get("/cpu")).text) - before, count
+        return (await client.get("/taken")).json()["cpu"] - before["cpu"], count
 
 
 def _measured(urls: Mapping[str, str], kind: str, count: int, rounds: int) -> dict[str, list[float]]:
@@ -199,10 +208,40 @@ def _measured(urls: Mapping[str, str], kind: str, count: int, rounds: int) -> di
     return taken
 
 
+async def _soak(url: str, seconds: float, count: int) -> list[list[str]]:
+    """The memory and the open files over time, with so many clients at once."""
+    rows: list[list[str]] = []
+    served = 0
+    began = time.monotonic()
+    async with httpx.AsyncClient(base_url=url, timeout=120, limits=httpx.Limits(max_connections=None)) as client:
+
+        async def one() -> None:
+            nonlocal served
+            while time.monotonic() - began < seconds:
+                async with client.stream("POST", PATH, json={**REQUEST, "kind": KINDS[served % 2]}) as response:
+                    served += 1
+                    leaves = served % 3 == 0
+                    async for _ in response.aiter_raw():
+                        if leaves:
+                            break
+
+        clients = [asyncio.ensure_future(one()) for _ in range(count)]
+        for tenth in range(11):
+            await asyncio.sleep(max(0.0, began + seconds * tenth / 10 - time.monotonic()))
+            taken = (await client.get("/taken")).json()
+            rows.append([f"{time.monotonic() - began:.0f} s", str(served), f"{taken['memory'] / 1e6:.1f}", str(taken["files"])])
+        await asyncio.gather(*clients)
+    await asyncio.sleep(1)
+    async with httpx.AsyncClient(base_url=url) as client:
+        taken = (await client.get("/taken")).json()
+    return [*rows, ["all clients gone", str(served), f"{taken['memory'] / 1e6:.1f}", str(taken["files"])]]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--streams", type=int, default=10, help="streams at once")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--soak", type=float, default=0.0, metavar="SECONDS", help="watch memory and open files instead")
     parser.add_argument("--serve", nargs=2, metavar=("NAME", "URL"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
@@ -212,6 +251,11 @@ def main() -> None:
     rows: list[list[str]] = []
     with ExitStack() as stack:
         base_url = stack.enter_context(_process(MODEL)) + "/v1"
+        if given.soak:
+            url = stack.enter_context(_process(GATEWAY, base_url))
+            soaked = asyncio.run(_soak(url, given.soak, given.streams))
+            print(table(["after", "streams", "memory, MB", "open files"], soaked))
+            return
         urls = {name: stack.enter_context(_process(name, base_url)) for name in CONTENDERS}
         for kind in KINDS:
             taken = _measured(urls, kind, given.streams, given.rounds)

@@ -18,7 +18,7 @@ MODELS = {"m": {"provider": "vllm", "model": "x", "base_url": "http://127.0.0.1:
 
 
 def model(**fields: Any) -> ModelConfig:
-    return ModelConfig(**{"alias": "m", "provider": "vllm", "model": "x", **fields})
+    return ModelConfig.model_validate({"alias": "m", "provider": "vllm", "model": "x", **fields})
 
 
 def test_a_file_for_an_orchestrator_and_a_gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
