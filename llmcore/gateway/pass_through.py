@@ -6,6 +6,7 @@ rewrites changes. Every other field stays.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -73,19 +74,26 @@ class PassThrough:
         options = ExchangeOptions(
             reasoning_open=config.reasoning_open, text_calls=config.text_calls or "standard", on_reply=record.note, extension=True
         )
-        async with self._sent(asked, asked.wire.path, body, config) as (response, upstream):
-            host = urlsplit(upstream.url).hostname or ""
-            exchange = HttpExchange.of_request(asked.wire.path, body, options, host)
-            if response.status_code != 200:
-                await _relay_error(response, asked.wire, config, sender)
-                return
-            headers = [*passed_reply_headers(response.headers.items()), *dropped_header(dropped)]
-            if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-                await _relay_stream(response, exchange, headers, sender)
-            else:
-                raw = await _whole(response)
-                written = raw if exchange is None else exchange.body(raw)
-                await sender.body(200, written, [*headers, *record.repairs_header.items()])
+        try:
+            async with (
+                asyncio.timeout(config.first_token_timeout if body.get("stream") is True else None) as first_piece,
+                self._sent(asked, asked.wire.path, body, config) as (response, upstream),
+            ):
+                host = urlsplit(upstream.url).hostname or ""
+                exchange = HttpExchange.of_request(asked.wire.path, body, options, host)
+                if response.status_code != 200:
+                    await _relay_error(response, asked.wire, config, sender)
+                    return
+                headers = [*passed_reply_headers(response.headers.items()), *dropped_header(dropped)]
+                if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+                    await _relay_stream(response, exchange, headers, sender, first_piece)
+                else:
+                    raw = await _whole(response)
+                    written = raw if exchange is None else exchange.body(raw)
+                    await sender.body(200, written, [*headers, *record.repairs_header.items()])
+        except TimeoutError:
+            words = f"the server of {config.alias!r} sent nothing within {config.first_token_timeout:g} seconds"
+            raise GatewayError(504, words, kind="upstream_timeout") from None
 
     async def count_tokens(self, asked: Asked, config: ModelConfig, settings: ModelSettings, sender: Sender) -> None:
         """Answer a request for the number of tokens: as the server does, or by an estimate if it cannot."""
@@ -155,7 +163,11 @@ async def _whole(response: httpx.Response) -> bytes:
 
 
 async def _relay_stream(
-    response: httpx.Response, exchange: HttpExchange | None, headers: list[tuple[str, str]], sender: Sender
+    response: httpx.Response,
+    exchange: HttpExchange | None,
+    headers: list[tuple[str, str]],
+    sender: Sender,
+    first_piece: asyncio.Timeout,
 ) -> None:
     reply: _Reply = _Unchanged() if exchange is None else exchange.stream()
     end = _EndWatch(sender.wire)
@@ -164,6 +176,8 @@ async def _relay_stream(
     try:
         is_plain = "content-encoding" not in response.headers
         async for piece in response.aiter_raw() if is_plain else response.aiter_bytes():
+            if not end.has_begun:
+                first_piece.reschedule(None)
             end.feed(piece)
             if written := reply.feed(piece):
                 await sender.write(written)
@@ -189,14 +203,15 @@ class _Unchanged:
 class _EndWatch:
     """Looks for the mark that a stream came to its end. A connection can end cleanly in the middle of a reply."""
 
-    __slots__ = ("_marks", "_tail", "found")
+    __slots__ = ("_marks", "_tail", "found", "has_begun")
 
     def __init__(self, wire: ClientWire) -> None:
         self._marks = wire.end_marks
         self._tail = b""
-        self.found = False
+        self.has_begun = self.found = False
 
     def feed(self, data: bytes) -> None:
+        self.has_begun = True
         if self.found:
             return
         seen = self._tail + data

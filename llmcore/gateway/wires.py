@@ -91,7 +91,7 @@ class ClientWire:
 
     `path`: below `/v1`. `messages`: the field whose length is limited. `error`: an error as a body. `error_event`: as the last
     bytes of a stream; the number is the next `sequence_number`. `end_marks`: one of them is in the bytes of each stream that
-    came to its end. `ping`: bytes that a client ignores.
+    came to its end, or to an error of its server. `ping`: bytes that a client ignores.
     """
 
     name: str
@@ -109,7 +109,7 @@ CHAT = ClientWire(
     "messages",
     _openai_error,
     _chat_event,
-    (b"[DONE]", b'"finish_reason":"', b'"finish_reason": "'),
+    (b"[DONE]", b'"finish_reason":"', b'"finish_reason": "', b'"error":{', b'"error": {'),
 )
 RESPONSES = ClientWire(
     "openai-responses",
@@ -117,7 +117,7 @@ RESPONSES = ClientWire(
     "input",
     _openai_error,
     _responses_event,
-    (b"response.completed", b"response.incomplete", b"response.failed"),
+    (b"response.completed", b"response.incomplete", b"response.failed", b"event: error"),
 )
 ANTHROPIC = ClientWire(
     "anthropic",
@@ -125,7 +125,7 @@ ANTHROPIC = ClientWire(
     "messages",
     _anthropic_error,
     _anthropic_event,
-    (b"message_stop", b'"stop_reason":"', b'"stop_reason": "'),
+    (b"message_stop", b'"stop_reason":"', b'"stop_reason": "', b"event: error"),
     event_bytes({"type": "ping"}, "ping"),
 )
 WIRES = (CHAT, RESPONSES, ANTHROPIC)

@@ -7,11 +7,22 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.support import ABOUT, BY_NAME, CALL_TEXT, PATHS, SECONDS, asked, events_of, gateway, streamed, whole
+from tests.gateway.support import (
+    ABOUT,
+    BY_NAME,
+    CALL_TEXT,
+    PATHS,
+    SECONDS,
+    HangingServer,
+    asked,
+    events_of,
+    gateway,
+    streamed,
+    whole,
+)
 from tests.helpers.wire_server import Failure, Raw, WireServer
 
 WIRES = pytest.mark.parametrize("name", list(PATHS))
-LONG = {"timeout": SECONDS}
 
 
 @WIRES
@@ -212,8 +223,34 @@ def test_a_server_that_is_too_slow() -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (504, "upstream_timeout")
 
 
-def test_a_stream_that_another_wires_server_sends_as_json_is_relayed_whole() -> None:
-    """A server that does not stream answers whole, and so does the gateway."""
+@pytest.mark.parametrize(
+    "parts", [[], [b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"]], ids=["nothing", "a head"]
+)
+def test_a_stream_whose_first_piece_does_not_come(parts: list[bytes]) -> None:
+    with HangingServer(parts) as server, gateway(server.base_url, first_token_timeout=0.2) as client:
+        answer = client.post(PATHS["openai-chat"], json=asked("openai-chat", stream=True))
+        assert server.was_freed.wait(SECONDS)
+    assert answer.status_code == (200 if parts else 504)
+    error = events_of(answer.content)[-1] if parts else answer.json()
+    assert "sent nothing within 0.2 seconds" in message_of("openai-chat", error)
+
+
+@WIRES
+def test_an_error_of_the_server_in_a_stream_is_the_last_event(name: str) -> None:
+    start = b"\n\n".join(streamed(BY_NAME[name], "Some words of a reply.").frames[0].split(b"\n\n")[:2]) + b"\n\n"
+    error = {
+        "openai-chat": b'data: {"error": {"message": "out of memory"}}\n\n',
+        "openai-responses": b'event: error\ndata: {"type": "error", "message": "out of memory"}\n\n',
+        "anthropic": b'event: error\ndata: {"type": "error", "error": {"type": "api_error", "message": "out of memory"}}\n\n',
+    }
+    reply = Raw([start + error[name]], "text/event-stream")
+    with WireServer([reply]) as server, gateway(f"{server.root}/v1") as client:
+        answer = client.post(PATHS[name], json=asked(name, stream=True))
+    assert "out of memory" in str(events_of(answer.content)[-1])
+    assert answer.content.count(b"out of memory") == 1
+
+
+def test_a_server_that_does_not_stream_answers_whole() -> None:
     with WireServer([whole(BY_NAME["openai-chat"], CALL_TEXT)]) as server, gateway(f"{server.root}/v1") as client:
         answer = client.post(PATHS["openai-chat"], json=asked("openai-chat", stream=True))
     assert json.loads(answer.content)["choices"][0]["finish_reason"] == "tool_calls"
