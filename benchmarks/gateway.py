@@ -1,11 +1,12 @@
 """CPU a chunk of the gateway's process, beside a pass-through of bytes and beside LiteLLM, at the same load.
 
-    python -m benchmarks.gateway [--streams 10] [--rounds 7]
+    python -m benchmarks.gateway [--streams 10] [--rounds 7] [--pause 4]
     python -m benchmarks.gateway --soak 600
 
-Each contender is a process of its own behind uvicorn. All of them ask one model server, which sends an event every few
-milliseconds. In each round every contender serves the same number of streams at once. What counts is the median of the rounds'
-ratios. Needs the extra `gateway`.
+Each contender is a process of its own behind uvicorn. All of them ask one model server, which sends an event every `--pause`
+milliseconds to each stream. In each round every contender serves the same number of streams at once. What counts is the median of
+the rounds' ratios. With `--pause 0` several events arrive at once; with a pause, waking up for each costs more than the event.
+Needs the extra `gateway`.
 
 `--soak SECONDS` serves streams for so long instead, of which clients leave every third one early. It prints the memory and the open files
 of the gateway's process each tenth of the time.
@@ -47,8 +48,8 @@ MODEL, BYTES, GATEWAY, LITELLM = "model", "bytes passed through", "llmcore serve
 CONTENDERS = (BYTES, GATEWAY, LITELLM)
 BARS = {BYTES: 4.0, LITELLM: 0.25}
 """The most that the gateway may cost, as a factor of each."""
-_PAUSE = 0.004
-"""Seconds between two events of a stream."""
+_PAUSE = "LLMCORE_BENCHMARK_PAUSE"
+"""The variable that tells the model's server how long it waits between two events, in seconds."""
 _SEVERAL = 32
 """How many different streams of each kind the model's server has."""
 
@@ -63,6 +64,7 @@ class _Model:
 
     def __init__(self) -> None:
         self._streams = {kind: _chunks(kind) for kind in KINDS}
+        self._pause = float(os.environ[_PAUSE])
         self._asked = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -72,7 +74,7 @@ class _Model:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
         for chunk in several[self._asked % len(several)]:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(self._pause)
         await send({"type": "http.response.body", "body": b""})
 
 
@@ -241,12 +243,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--streams", type=int, default=10, help="streams at once")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--pause", type=float, default=4.0, help="milliseconds between two events of a stream")
     parser.add_argument("--soak", type=float, default=0.0, metavar="SECONDS", help="watch memory and open files instead")
     parser.add_argument("--serve", nargs=2, metavar=("NAME", "URL"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
         _serve(*given.serve)
         return
+    os.environ[_PAUSE] = str(given.pause / 1000)
     print(conditions(), end="\n\n")
     rows: list[list[str]] = []
     with ExitStack() as stack:
