@@ -14,15 +14,19 @@ import uvicorn
 
 from llmcore.gateway import create_app
 from tests.helpers.wire_server import Raw
-from tests.integrations.httpx.support import ANTHROPIC_TOOLS, CHAT_TOOLS, RESPONSES_TOOLS
-from tests.wire.support import CALL, WIRES, Wire
+from tests.integrations.httpx.support import ASK, CHAT_TOOLS
+from tests.wire.support import CALL, TOOLS, WIRES, Wire
 from tests.wire.test_exchange import stream_bytes
 
 __all__ = [
     "ABOUT",
+    "ANTHROPIC_TOOLS",
+    "ASK",
     "BY_NAME",
     "CALL_TEXT",
+    "CHAT_TOOLS",
     "PATHS",
+    "RESPONSES_TOOLS",
     "SECONDS",
     "START_SECONDS",
     "TOOLS_OF",
@@ -45,15 +49,16 @@ CALL_TEXT = f"I look.\n{CALL}"
 ABOUT = f"For example:\n{CALL}\nis how you do it."
 BY_NAME = {wire.name: wire for wire in WIRES}
 PATHS = {"openai-chat": "/v1/chat/completions", "openai-responses": "/v1/responses", "anthropic": "/v1/messages"}
-TOOLS_OF = {"openai-chat": CHAT_TOOLS, "openai-responses": RESPONSES_TOOLS, "anthropic": ANTHROPIC_TOOLS}
+RESPONSES_TOOLS: Any = [{"type": "function", **tool["function"], "strict": False} for tool in CHAT_TOOLS]
+ANTHROPIC_TOOLS: Any = [{"name": tool.name, "input_schema": tool.parameters} for tool in TOOLS]
+TOOLS_OF: dict[str, Any] = {"openai-chat": CHAT_TOOLS, "openai-responses": RESPONSES_TOOLS, "anthropic": ANTHROPIC_TOOLS}
 
 
 def asked(name: str, **fields: Any) -> Json:
     """A request to the alias `m` on a wire, with tools. A field None is left out."""
-    messages = [{"role": "user", "content": "How is the weather?"}]
     field = "input" if name == "openai-responses" else "messages"
     limit = {"max_tokens": 99} if name == "anthropic" else {}
-    body = {"model": "m", field: messages, "tools": TOOLS_OF[name], **limit, **fields}
+    body = {"model": "m", field: list(ASK), "tools": TOOLS_OF[name], **limit, **fields}
     return {key: value for key, value in body.items() if value is not None}
 
 

@@ -14,9 +14,24 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.gateway.support import ABOUT, BY_NAME, CALL_TEXT, PATHS, SECONDS, app_for, asked, events_of, running, streamed, whole
+from tests.gateway.support import (
+    ABOUT,
+    ANTHROPIC_TOOLS,
+    ASK,
+    BY_NAME,
+    CALL_TEXT,
+    CHAT_TOOLS,
+    PATHS,
+    RESPONSES_TOOLS,
+    SECONDS,
+    app_for,
+    asked,
+    events_of,
+    running,
+    streamed,
+    whole,
+)
 from tests.helpers.wire_server import Failure, Raw, Seen, WireServer
-from tests.integrations.httpx.support import ANTHROPIC_TOOLS, ASK, CHAT_TOOLS, RESPONSES_TOOLS
 from tests.wire.support import TWELVE, written
 
 KEY = "key-of-a-client"
