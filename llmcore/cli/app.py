@@ -16,6 +16,7 @@ from llmcore.cli.output import exit_with_error, write
 from llmcore.cli.probe import probe_command
 from llmcore.cli.record import record_command
 from llmcore.cli.replay import replay
+from llmcore.cli.serve import serve_command
 from llmcore.cli.tools import tools
 
 __all__ = ["COMMANDS", "app"]
@@ -28,6 +29,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "probe": probe_command,
     "tools": tools,
     "mcp": mcp_command,
+    "serve": serve_command,
 }
 
 

@@ -26,7 +26,16 @@ from llmcore.tools.config import ToolConfig
 from llmcore.types import ConfigError, RetryConfig
 from llmcore.types.limits import REGISTRY_LIMITS
 
-__all__ = ["Document", "build_models", "document_of", "files_of", "read_document", "read_file"]
+__all__ = [
+    "Document",
+    "build_models",
+    "document_of",
+    "files_of",
+    "gateway_section",
+    "parse_file",
+    "read_document",
+    "read_file",
+]
 
 _REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
 _MAX_FILES = 200
@@ -38,6 +47,8 @@ _MAX_FILLED = 65_536
 _NAMES_SHOWN = 20
 _SUFFIXES = frozenset({".yaml", ".yml", ".json", ""})
 _SECTIONS = ("defaults", "models", "overrides")
+_OTHER_SECTION = "gateway"
+"""A section beside `llm` that the registry does not read: `gateway_section` does."""
 _FIELDS = sorted(set(ModelConfig.model_fields) - {"alias"})
 _INNER = {
     "deployments": Deployment.model_fields,
@@ -107,14 +118,24 @@ def read_file(path: Path) -> str:
 
 def read_document(text: str, source: str, environ: Mapping[str, str]) -> Document:
     """Parse one file's text. Raises `ConfigError`."""
+    return document_of(parse_file(text, source), source, environ)
+
+
+def parse_file(text: str, source: str) -> Any:
+    """The data of one file's text. Raises `ConfigError`."""
     from llmcore.yaml_data import YamlProblem, load_yaml  # PyYAML is imported only if there is a file to read
 
     try:
-        data = load_yaml(text, REGISTRY_LIMITS)
+        return load_yaml(text, REGISTRY_LIMITS)
     except YamlProblem as problem:
         place = source if problem.line is None else f"{source}:{problem.line}"
         raise ConfigError(f"{place}: not a valid registry file: {problem.message}") from None
-    return document_of(data, source, environ)
+
+
+def gateway_section(data: Any, source: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The section `gateway` of a file's data, with its variables filled in. Raises `ConfigError`."""
+    section = _mapping(_mapping(data, source, "").get(_OTHER_SECTION), source, _OTHER_SECTION)
+    return {name: _Filling(source, environ).value(value, f"{_OTHER_SECTION}.{name}", 1) for name, value in section.items()}
 
 
 def document_of(data: Any, source: str, environ: Mapping[str, str]) -> Document:
@@ -136,6 +157,7 @@ def document_of(data: Any, source: str, environ: Mapping[str, str]) -> Document:
 
 def _sections_of(root: dict[str, Any], source: str) -> dict[str, Any]:
     """The sections, under `llm` or at the top. Raises `ConfigError` for any other key there."""
+    root.pop(_OTHER_SECTION, None)
     if "llm" not in root:
         _known_keys(root, ("llm", *_SECTIONS), source)
         return root

@@ -10,6 +10,7 @@
 | `llmcore.agent` | how each chat ended (DEBUG); callbacks that fail (WARNING) |
 | `llmcore.models` | a change of a registry file that could not be loaded (WARNING) |
 | `llmcore.wire` | how many calls of a rewritten reply were handed out, and why others were not (DEBUG) |
+| `llmcore.gateway` | each request to the gateway, with its outcome (INFO); what the gateway failed at (ERROR) |
 | `llmcore.content` | prompts and replies (DEBUG), only if this logger's own level is set: an opt-in |
 
 DEBUG is for details, INFO for what changed the course of a run, WARNING for what someone must act on. What ends a run is raised.

@@ -16,6 +16,7 @@ from llmcore.types import DEFAULT_LIMITS, CallerError
 from llmcore.types.logs import logger
 from llmcore.types.requests import TextCalls
 from llmcore.wire import anthropic, openai_chat, openai_responses
+from llmcore.wire.extension import extension, with_extension
 from llmcore.wire.ids import IdForm
 from llmcore.wire.rewriting import ReplyReport, RewriteSettings, Rewritten, StreamRewriter
 from llmcore.wire.sse import DONE, ServerEvent, ServerEventSplitter, event_bytes, json_bytes
@@ -43,6 +44,8 @@ _WIRES = {
     "/messages": _Wire(anthropic.rewrite, anthropic.StreamRewriter, "anthropic", named=True),
 }
 """By the end of the path."""
+_LAST_EVENTS = frozenset({"message_stop", "response.completed", "response.incomplete", "response.failed"})
+"""The events with which the rewriters of named streams return the rest of a reply."""
 
 
 def _wire_of(path: str) -> _Wire | None:
@@ -51,21 +54,25 @@ def _wire_of(path: str) -> _Wire | None:
 
 @dataclass(frozen=True, slots=True)
 class ExchangeOptions:
-    """How replies are read: as the parameters of `llmcore.normalize`. `on_reply` receives a report of each rewritten reply."""
+    """How replies are read: as the parameters of `llmcore.normalize`. `on_reply` receives a report of each rewritten reply.
+
+    `extension`: whether replies get the field `llmcore` of `extension.extension`, if there is anything to report.
+    """
 
     dialects: Collection[str] | None = None
     reasoning_open: bool = False
     text_calls: TextCalls = "standard"
     on_reply: Callable[[ReplyReport], object] | None = None
+    extension: bool = False
 
 
 class HttpExchange:
     """A request that offers functions, whose reply can be rewritten. `HttpExchange.of` finds out whether one is."""
 
-    __slots__ = ("_on_reply", "_settings", "_wire")
+    __slots__ = ("_options", "_settings", "_wire")
 
-    def __init__(self, wire: _Wire, settings: RewriteSettings, on_reply: Callable[[ReplyReport], object] | None) -> None:
-        self._wire, self._settings, self._on_reply = wire, settings, on_reply
+    def __init__(self, wire: _Wire, settings: RewriteSettings, options: ExchangeOptions) -> None:
+        self._wire, self._settings, self._options = wire, settings, options
 
     @staticmethod
     def of(path: str, body: bytes, options: ExchangeOptions, host: str = "") -> HttpExchange | None:
@@ -102,7 +109,7 @@ class HttpExchange:
             free_text=tools.free_text,
             ids="mistral" if host.endswith("mistral.ai") else wire.ids,
         )
-        return HttpExchange(wire, settings, options.on_reply)
+        return HttpExchange(wire, settings, options)
 
     def body(self, raw: bytes) -> bytes:
         """The whole reply rewritten. The given object if nothing had to change, or if it is no JSON object."""
@@ -116,7 +123,8 @@ class HttpExchange:
         """The whole reply rewritten, as data. The given object if nothing had to change."""
         rewritten = self._wire.rewrite(body, self._settings)
         self.report(rewritten.reports)
-        return rewritten.body
+        (written,) = self.extended([rewritten.body], rewritten.reports)
+        return written
 
     def stream(self) -> StreamedReply:
         """A rewriter of the reply as server-sent events."""
@@ -135,8 +143,12 @@ class HttpExchange:
                 _log.debug("calls of a reply: %d handed out, %d withheld%s", len(each.calls), len(each.withheld), why)
             if length := len(each.reclassified_reasoning):
                 _log.debug("%d characters were streamed as content and turned out to be reasoning", length)
-            if self._on_reply is not None:
-                self._on_reply(each)
+            if self._options.on_reply is not None:
+                self._options.on_reply(each)
+
+    def extended(self, bodies: list[dict[str, Any]], reports: list[ReplyReport]) -> list[dict[str, Any]]:
+        """A body or the last events of a stream, with the field `llmcore` if that is wanted."""
+        return with_extension(bodies, extension(reports)) if self._options.extension else bodies
 
 
 def _forced_tool(choice: object, names: frozenset[str]) -> str | None:
@@ -198,13 +210,17 @@ class StreamedReply:
             return event.raw
         chunk = _Event(chunk)
         chunk.raw = event.raw
-        return b"".join([self._bytes(each) for each in self._rewriter.feed(chunk)])
+        chunks = self._rewriter.feed(chunk)
+        if chunk.get("type") in _LAST_EVENTS:
+            chunks = self._exchange.extended(chunks, self._rewriter.reports)
+        return b"".join([self._bytes(each) for each in chunks])
 
     def _rest(self, *, done: bool) -> bytes:
         chunks = self._rewriter.finish(done=done)
         if not self._is_reported:
             self._is_reported = True
             self._exchange.report(self._rewriter.reports)
+            chunks = self._exchange.extended(chunks, self._rewriter.reports)
         return b"".join(map(self._bytes, chunks))
 
     def _bytes(self, chunk: dict[str, Any]) -> bytes:

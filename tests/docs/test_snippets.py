@@ -35,6 +35,7 @@ PAGES = [
     "agents",
     "approval",
     "capabilities",
+    pytest.param("gateway", marks=pytest.mark.skipif(find_spec("starlette") is None, reason="needs the extra `gateway`")),
     "hooks",
     "httpx",
     "litellm_dropin",

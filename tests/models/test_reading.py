@@ -300,7 +300,7 @@ def test_data_a_file_and_a_folder_take_one_form_with_and_without_llm_around(tmp_
     [
         ({"modles": {}}, "modles: unknown key; did you mean 'models'?"),
         ({"lmm": {"models": {}}}, "lmm: unknown key; did you mean 'llm'?"),
-        ({"models": {}, "gateway": 1}, "gateway: unknown key; there are llm, defaults, models, overrides"),
+        ({"models": {}, "server": 1}, "server: unknown key; there are llm, defaults, models, overrides"),
         ({"llm": {}, "models": {}}, "models: unknown key; everything belongs under `llm:`, in defaults, models, overrides"),
         ({"llm": {"default": {}}}, "llm.default: unknown key; did you mean 'defaults'?"),
         ({"models": {"a": {"provder": "openai"}}}, "llm.models.a.provder: unknown key; did you mean 'provider'?"),

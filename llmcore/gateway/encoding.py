@@ -1,0 +1,112 @@
+"""Results and events of runs as replies of the three wires: one class for whole replies and streams of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from llmcore.gateway.decoding import Decoded
+from llmcore.gateway.wires import ANTHROPIC, CHAT, ClientWire
+from llmcore.run import RunResult
+from llmcore.support.values.copies import updated
+from llmcore.support.values.json_data import as_json, json_data
+from llmcore.types import Envelope, FinishReason, ToolCall, Usage
+from llmcore.wire import Offered, anthropic, openai_chat, openai_responses
+from llmcore.wire.extension import with_extension
+from llmcore.wire.sse import DONE, event_bytes
+
+__all__ = ["ReplyWriter", "answer_text", "result_extension", "whole_body"]
+
+Json = dict[str, Any]
+
+
+def answer_text(result: RunResult[Any]) -> str:
+    """The text of the answer. A typed one is its JSON."""
+    return as_json(json_data(result.output)) if result.has_output else result.content
+
+
+def _envelope(result: RunResult[Any]) -> Envelope:
+    calls = [_as_validated(call) for call in result.pending]
+    last = result.envelope
+    reason: FinishReason | None = "tool_calls" if calls else last.finish_reason
+    return Envelope(toolCalls=calls, content=answer_text(result), reasoning=last.reasoning, finish_reason=reason)
+
+
+def _as_validated(call: ToolCall) -> ToolCall:
+    """The call as the run accepted it: its arguments are those that fit the schema, so no repair is left to judge."""
+    text = as_json(json_data(call.arguments or {}))
+    return updated(call, {"repairs": [], "raw_arguments": text, "span": None, "complete": True, "known": True})
+
+
+def whole_body(wire: ClientWire, result: RunResult[Any], model: str, request: Decoded, extension: Json) -> Json:
+    """The whole reply."""
+    envelope = _envelope(result)
+    if wire is ANTHROPIC:
+        body = anthropic.encode(envelope, model=model, usage=result.usage)
+    elif wire is CHAT:
+        body = openai_chat.encode(envelope, model=model, usage=result.usage, free_text=request.free_text)
+    else:
+        body = openai_responses.encode(envelope, model=model, usage=result.usage, free_text=request.free_text)
+    return with_extension([body], extension)[0]
+
+
+def result_extension(result: RunResult[Any], dropped: Iterable[str]) -> Json:
+    """The field `llmcore` of an orchestrated reply: each attempt and its reason, repairs, and what no server got."""
+    attempts = [
+        {
+            "model": attempt.model,
+            "mode": attempt.mode,
+            "reason": attempt.reason,
+            **({"failure": type(attempt.failure).__name__} if attempt.failure is not None else {}),
+        }
+        for attempt in result.attempts
+    ]
+    left_out = [*dropped, *(name for attempt in result.attempts for name in attempt.dropped)]
+    found: Json = {
+        "attempts": attempts,
+        "repairs": [record.model_dump(mode="json") for record in result.repairs],
+        "dropped": list(dict.fromkeys(left_out)),
+        "degraded": result.degraded,
+        "cost": result.usage.cost,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+class ReplyWriter:
+    """Writes one streamed reply in the form of its wire, as bytes."""
+
+    def __init__(self, wire: ClientWire, model: str, request: Decoded) -> None:
+        self._named = wire is not CHAT
+        self._wants_usage = request.wants_usage
+        self._encoder: Any
+        if wire is ANTHROPIC:
+            self._encoder = anthropic.StreamEncoder(model=model)
+        else:
+            api = openai_chat if wire is CHAT else openai_responses
+            self._encoder = api.StreamEncoder(model=model, free_text=request.free_text)
+        self._is_anthropic = wire is ANTHROPIC
+
+    def start(self, input_tokens: int) -> bytes:
+        """The first events. `input_tokens`: the estimate that Anthropic's clients show until the end."""
+        if not self._named:
+            return b""
+        given = (Usage(input_tokens=input_tokens),) if self._is_anthropic else ()
+        return self._bytes(self._encoder.start(*given))
+
+    def feed(self, events: Iterable[object]) -> bytes:
+        """Text and reasoning."""
+        return self._bytes(self._encoder.feed(events))
+
+    def finish(self, result: RunResult[Any], extension: Json) -> bytes:
+        """The calls, the finish reason and the usage."""
+        envelope = _envelope(result)
+        offered = Offered(envelope.tool_calls)
+        if self._named:
+            events = self._encoder.finish(offered, envelope.finish_reason, result.usage)
+            return self._bytes(with_extension(events, extension))
+        events = with_extension(self._encoder.finish(offered, envelope.finish_reason), extension)
+        events += self._encoder.end(result.usage if self._wants_usage else None)
+        return self._bytes(events) + b"data: " + DONE + b"\n\n"
+
+    def _bytes(self, events: Iterable[Json]) -> bytes:
+        return b"".join([event_bytes(event, event["type"] if self._named else "") for event in events])
