@@ -126,8 +126,7 @@ class Orchestrated:
                     await start()
                     await sender.write(asked.wire.ping)
                 elif isinstance(event, Finished):
-                    finished: Finished[Any] = event
-                    result = finished.result
+                    result = event.result  # pyright: ignore[reportUnknownMemberType]  # the queue holds any events
                 elif isinstance(event, Refused):
                     result = _refusal(event)
                 elif isinstance(event, Exception):
