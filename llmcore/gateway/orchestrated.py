@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 from llmcore.gateway.decoding import Decoded, decoded
 from llmcore.gateway.encoding import ReplyWriter, answer_text, result_extension, whole_body
@@ -126,8 +126,7 @@ class Orchestrated:
                     await start()
                     await sender.write(asked.wire.ping)
                 elif isinstance(event, Finished):
-                    finished: Finished[Any] = event
-                    result = finished.result
+                    result = cast("RunResult[Any]", event.result)  # pyright: ignore[reportUnknownMemberType]
                 elif isinstance(event, Refused):
                     result = _refusal(event)
                 elif isinstance(event, Exception):
