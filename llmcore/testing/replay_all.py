@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from llmcore.adapters.base import Adapter, Capabilities, Endpoint, ModelCall
 from llmcore.api import normalize
+from llmcore.run.observing.events import ObservedRun
 from llmcore.run.observing.recording import close_for_all_runs, open_for_all_runs
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.support.code.test_failures import mark_test_failure
@@ -78,7 +79,7 @@ class Replay:
         """For runs: an adapter that replays. What is known of the endpoint stays that of the given one."""
         return _ReplayedRun(self, run_id, adapter)
 
-    def run_ended(self, *_: object) -> None:
+    def run_ended(self, run: ObservedRun, *_: object) -> None:
         """For runs: a run has ended."""
 
     def begin(self, run_id: str, call: ModelCall) -> ReplayAdapter:

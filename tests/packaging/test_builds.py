@@ -79,6 +79,8 @@ def _source_of(module: str) -> dict[str, Definition]:
 def _exported() -> Iterator[tuple[str, Any, Definition]]:
     """The classes and functions of our own that a package exports, with their definitions."""
     for package in PACKAGES:
+        if package == "llmcore.integrations.litellm":  # its names import LiteLLM, which is slow, and are not compiled
+            continue
         module = import_module(package)
         for name in vars(module).get("__all__", ()):
             thing: Any = getattr(module, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_a_vcr_cassette_is_replayed(project: pytest.Pytester) -> None:
     reply = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Fine."}, "finish_reason": "stop"}]}
     tool = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
     asked = {"model": "fake", "messages": [{"role": "user", "content": "Hi"}], "tools": [tool]}
-    request = {"method": "POST", "uri": "http://x/v1/chat/completions", "body": json.dumps(asked), "headers": {}}
+    request: dict[str, Any] = {"method": "POST", "uri": "http://x/v1/chat/completions", "body": json.dumps(asked), "headers": {}}
     response = {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": json.dumps(reply)}}
     test = '@pytest.mark.llmcore_cassette("one.yaml")\ndef test_hi():\n    assert ask("Hi").content == "Fine."\n'
     path = Path(project.makepyfile(test_sky=PROGRAM + test))
