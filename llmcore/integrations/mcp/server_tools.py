@@ -228,7 +228,8 @@ class ServerTools:
                     await asyncio.sleep(wait)
                     continue
                 if error.code not in (SESSION_LOST, _CONNECTION_CLOSED):
-                    raise self._error(f": {error}", code=error.code) from error
+                    what = " cannot be reached" if error.code == UNREACHABLE else " answered with an error"
+                    raise self._error(f"{what}: {error}", code=error.code) from error
                 if error.code == SESSION_LOST:
                     connection.retire()
                 if is_repeated or not (error.code == SESSION_LOST or self._is_repeatable(name)):

@@ -74,7 +74,7 @@ class _HttpTransport:
         try:
             response = await self._inner.handle_async_request(request)
         except self._unsent as error:
-            return self._refusal(503, UNREACHABLE, f"the server cannot be reached ({type(error).__name__})")
+            return self._refusal(503, UNREACHABLE, f"no connection could be made ({type(error).__name__})")
         status = response.status_code
         if status == 404 and "mcp-session-id" in request.headers:
             await response.stream.aclose()

@@ -84,7 +84,7 @@ async def test_a_server_that_stays_away_is_an_error_for_the_model_until_it_is_ba
     finally:
         program.close()
     lost, back = result.tool_results
-    assert lost.content == "MCP server 'p': the server cannot be reached (ConnectError)"
+    assert lost.content == "MCP server 'p' cannot be reached: no connection could be made (ConnectError)"
     assert back.value == {"result": 3}
 
 
@@ -149,7 +149,7 @@ UNREACHABLE: list[tuple[dict[str, Any], str]] = [
         {"command": sys.executable, "args": ["-c", "import time; time.sleep(60)"], "connect_timeout": 0.2},
         "'gone': it did not answer within 0.2 s",
     ),
-    ({"url": "http://127.0.0.1:9/mcp"}, r"'gone' cannot be opened: the server cannot be reached \(ConnectError\)"),
+    ({"url": "http://127.0.0.1:9/mcp"}, r"'gone' cannot be opened: no connection could be made \(ConnectError\)"),
 ]
 
 
