@@ -25,7 +25,7 @@ from llmcore.types import (
     ToolSet,
 )
 from llmcore.types.requests import TextCalls
-from llmcore.wire.offering import Offered, offered, restored_spans, withheld_call
+from llmcore.wire.offering import Offered, cut_off_at, offered, restored_spans, withheld_call
 
 __all__ = ["AppendOnlyStream"]
 
@@ -127,6 +127,8 @@ class AppendOnlyStream:
         for span in restored_spans(result.calls, result.withheld):
             if span not in self._restored and source[: span[1]] == self._normalizer.source[: span[1]]:
                 events += self._restore(span)
+        if (begun := cut_off_at(envelope)) >= 0:
+            return [*events, *self._restore((begun, len(source)))]
         rest = self._normalizer.source[self._end :] if self._follows_restored else ""
         return [*events, TextDelta(rest)] if rest.isspace() else events
 

@@ -13,7 +13,7 @@ from typing import Literal
 from llmcore.compiling import compile_tools
 from llmcore.types import CallerError, Envelope, ToolCall, ToolSet
 
-__all__ = ["Offered", "WithheldCall", "WithheldReason", "offered", "restored_spans", "withheld_call"]
+__all__ = ["Offered", "WithheldCall", "WithheldReason", "cut_off_at", "offered", "restored_spans", "withheld_call"]
 
 WithheldReason = Literal["broken_reply", "incomplete", "unknown_tool", "unreadable_arguments", "truncated", "guess"]
 """Why a call is not offered.
@@ -91,3 +91,9 @@ def restored_spans(calls: Sequence[ToolCall], withheld: Sequence[WithheldCall]) 
     """The stretches of text that only withheld calls come from, in order. On a wire without calls in text they are text."""
     kept = {call.span for call in calls}
     return sorted({each.call.span for each in withheld if each.call.span is not None and each.call.span not in kept})
+
+
+def cut_off_at(envelope: Envelope) -> int:
+    """Where the beginning of a call stands that the reply's end cut off before the call had a name; -1 if there is none."""
+    cut = next((repair.before for repair in envelope.repairs if repair.kind == "cut_off"), None)
+    return len(envelope.source) - len(cut) if isinstance(cut, str) and envelope.source.endswith(cut) else -1

@@ -18,7 +18,7 @@ from llmcore.types import Envelope, TextDelta, ToolCall, ToolSet
 from llmcore.types.requests import TextCalls
 from llmcore.wire.append_only import AppendOnlyStream
 from llmcore.wire.ids import IdForm, with_new_ids
-from llmcore.wire.offering import Offered, WithheldCall, offered, restored_spans
+from llmcore.wire.offering import Offered, WithheldCall, cut_off_at, offered, restored_spans
 from llmcore.wire.tools import FREE_TEXT_PARAMETER
 
 __all__ = [
@@ -184,8 +184,11 @@ def free_text_of(call: ToolCall) -> str:
 
 
 def text_with_withheld(envelope: Envelope, result: Offered) -> str:
-    """The content of a whole reply, with the text of the calls in text that are not handed out at its place."""
-    if not restored_spans(result.calls, result.withheld):
+    """The content of a whole reply, with the text of the calls in text that are not handed out at its place.
+
+    The beginning of a call at the end of a cut reply is such text, too.
+    """
+    if not restored_spans(result.calls, result.withheld) and cut_off_at(envelope) < 0:
         return envelope.content
     return "".join([envelope.source[start:end] for start, end in text_ranges(envelope, result)])
 
@@ -193,6 +196,7 @@ def text_with_withheld(envelope: Envelope, result: Offered) -> str:
 def text_ranges(envelope: Envelope, result: Offered) -> list[tuple[int, int]]:
     """The stretches of the source that are content, or the text of withheld calls."""
     source, segments, wanted = envelope.source, envelope.segments, {*restored_spans(result.calls, result.withheld)}
+    begun = cut_off_at(envelope)
     restored = [(start, end) in wanted for start, end, _ in segments]
     ranges: list[tuple[int, int]] = []
     for at, (start, end, kind) in enumerate(segments):
@@ -200,6 +204,8 @@ def text_ranges(envelope: Envelope, result: Offered) -> list[tuple[int, int]]:
         beside = any(restored[max(0, at - 1) : at + 2])
         if kind == "content" or restored[at] or (is_space and beside):
             ranges.append((start, end))
+    if begun >= 0:
+        ranges.append((len(source[:begun].rstrip()) if ranges else begun, len(source)))
     return ranges
 
 

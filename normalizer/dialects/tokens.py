@@ -14,6 +14,7 @@ from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
 from llmcore.normalizer.scanning.source import Steps, match_within, search, skip_space, wait_for, wait_for_one
 from llmcore.normalizer.scanning.words import COLONS, TURN_TOKENS
+from llmcore.normalizer.trust.judging import CERTAIN
 from llmcore.normalizer.trust.quoted_results import ELEMENTS
 from llmcore.support.code.lazy_regex import lazy_regex
 
@@ -128,6 +129,7 @@ def _tools(reading: Reading, at: int, body: int) -> Steps[bool]:
             if not is_all:
                 reading.set_verdict(replace(verdict.decided(), doubt="in_list_of_tools"))
             reading.adopt(inner, at, end)
+            reading.set_verdict(CERTAIN)
             return True
         reading.miss(at, end, inner.drafts[0].name, verdict.shown or "quoted")
     reading.take("content", end)

@@ -122,7 +122,8 @@ def may_be_named(sought: Sought, name: str) -> bool:
 def _words(sought: Sought) -> tuple[str, ...]:
     """The beginnings of tag names: the words in an expression, and the first words of the texts of its holes."""
     texts = () if not isinstance(sought, _Holed) else chain.from_iterable(texts for _, texts in sought.texts)
-    words = [*_WORD.findall(sought.pattern), *(found[0] for text in texts if (found := _FIRST_WORD.match(text)) is not None)]
+    pattern = _GROUP.sub("", sought.pattern)  # the names of groups are no tags
+    words = [*_WORD.findall(pattern), *(found[0] for text in texts if (found := _FIRST_WORD.match(text)) is not None)]
     return tuple(word.lower() for word in words)
 
 

@@ -63,6 +63,8 @@ def read_quickly(text: str, tools: ToolSet | None, dialects: frozenset[str] | No
             return None
     elif (not done and text[0] in MARKS) or text.startswith(_THOUGHT) or begins_specially(text):
         return None
+    if words and len({whole.name for whole in wholes}) < len(wholes) and any("</" in one for one in words):
+        return None  # a call in an element may be made again behind it
     over = wholes[-1].end if wholes else done
     rest = text[over:]
     if rest and not rest.isspace():

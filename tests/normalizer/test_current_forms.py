@@ -223,3 +223,22 @@ def test_a_body_whose_repairs_are_truncated_is_not_complete() -> None:
 def test_a_lost_bracket_is_recorded(text: str) -> None:
     (call,) = read_every_way(text, _TOOLS).tool_calls
     assert [(repair.kind, repair.safety) for repair in call.repairs] == [("missing_delimiter", "lossless")]
+
+
+@pytest.mark.parametrize("suffix", ["", ":ab1"])
+def test_end_of_tool_call_closes_pairs_of_key_and_value(suffix: str) -> None:
+    tags = {name: f"{name}{suffix}" for name in ("tool_call", "tool_sep", "arg_key", "arg_value", "end_of_tool_call")}
+    one = (
+        "<{tool_call}>get_weather<{tool_sep}><{arg_key}>city</{arg_key}><{arg_value}>Oslo</{arg_value}><{end_of_tool_call}>"
+    ).format(**tags)
+    envelope = read_every_way(f"{one}\n{one}\nAll sent.", chunkings=3)
+    assert [(call.arguments, call.complete, call.repairs) for call in envelope.tool_calls] == [({"city": "Oslo"}, True, [])] * 2
+    assert envelope.content == "All sent."
+
+
+@pytest.mark.parametrize("tail", ["ends", "end", "ending", "own"])
+def test_a_value_may_go_on_behind_its_own_closer_with_any_word(tail: str) -> None:
+    text = f"<tool_call>read_file<arg_key>path</arg_key><arg_value>the tag </arg_value> {tail}</arg_value></tool_call>"
+    envelope = read_every_way(text, chunkings=3)
+    assert [call.arguments for call in envelope.tool_calls] == [{"path": f"the tag </arg_value> {tail}"}]
+    assert [repair.kind for repair in envelope.tool_calls[0].repairs] == ["holds_closer"]

@@ -10,7 +10,8 @@ import pytest
 
 from llmcore import normalize
 from llmcore.normalizer import DIALECTS
-from tests.wire.support import ARGUMENTS, CALL, TOOLS, TWELVE, WIRES, Read, Wire, pieces, rewritten, written
+from llmcore.wire import openai_chat
+from tests.wire.support import ARGUMENTS, CALL, TOOLS, TWELVE, WIRES, Read, Wire, pieces, rewritten, settings, written
 
 LEAD = "Let me check.\n"
 TWO = (("get_weather", {"city": "Paris"}), ("get_time", {"zone": "CET"}))
@@ -167,3 +168,31 @@ def test_the_texts_that_stay_have_no_call_that_would_be_offered() -> None:
     """So that the tests above mean something: the normaliser sees calls in some of them, and withholds each."""
     seen = [call for text in ABOUT_CALLS.values() for call in normalize(text, TOOLS).tool_calls]
     assert len(seen) >= 4
+
+
+@wires
+@pytest.mark.parametrize(
+    "begun", ['{"name": "get_time", "argu', 'abc ```json\n{"name": "get_time", "argu', 'abc <tool_call>\n{"name": "ge']
+)
+def test_a_call_that_was_cut_off_before_its_arguments_stays_text(wire: Wire, begun: str) -> None:
+    whole = wire.read_body(wire.rewrite(wire.body(begun)).body)
+    assert (whole.text, whole.calls) == (begun, [])
+    read = streamed(wire, pieces(begun, 5))
+    assert (read.text, read.calls) == (begun, [])
+
+
+@pytest.mark.parametrize("content", ["", None])
+@pytest.mark.parametrize(("thought", "calls"), [(f"Maybe `{CALL}` but wait.", 0), (f"First {CALL}\nthen {CALL}", 2)])
+def test_the_servers_own_reasoning_stays_as_it_is(content: str | None, thought: str, calls: int) -> None:
+    """If the reply has no text, calls may stand in its reasoning."""
+    message = {"role": "assistant", "content": content, "reasoning_content": thought}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    written = openai_chat.rewrite(body, settings()).body["choices"][0]["message"]
+    assert (written["content"], written["reasoning_content"]) == (content, thought)
+    assert len(written.get("tool_calls", ())) == calls
+    rewriter = openai_chat.StreamRewriter(settings())
+    deltas = [{"reasoning_content": piece} for piece in pieces(thought, 5)]
+    events = [rewriter.feed({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}) for delta in deltas]
+    events += [rewriter.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}), rewriter.finish(done=True)]
+    read = WIRES[0].read_events(event for some in events for event in some)
+    assert (read.text, read.reasoning, len(read.calls)) == ("", thought, calls)

@@ -57,7 +57,8 @@ def _rewritten_choice(choice: Json, settings: RewriteSettings) -> tuple[Json, Re
     report = ReplyReport(handed.calls, result.withheld)
     content = text_with_withheld(envelope, result)
     has_calls = bool(handed.calls)
-    fields = {} if content == envelope.source else _text_fields(message, envelope, content, has_calls)
+    reads_text = bool(message.get("content"))  # if it has none, calls may stand in its reasoning, which stays as it is
+    fields = _text_fields(message, envelope, content, has_calls) if reads_text and content != envelope.source else {}
     if handed.changes_calls:
         native = given if handed.keeps_native else [encoded_call(call) for call in handed.native]
         entries = [*native, *(encoded_call(call, settings.free_text) for call in handed.in_text)]
@@ -183,6 +184,7 @@ class _Choice:
         self._native: list[Json] = []
         """The chunks with native calls, as they came."""
         self._word: str | None = None
+        self._has_text = False
         self.report = ReplyReport()
 
     def feed(self, chunk: Json, choice: Json, delta: Json, last: list[Json]) -> list[Json]:
@@ -190,6 +192,7 @@ class _Choice:
         if not self._shell:
             self._shell = _shell(chunk)
         text, word = delta.get("content"), choice.get("finish_reason")
+        self._has_text = self._has_text or bool(text)
         if type(text) is str and word is None and _is_only_text(delta):
             events = self._stream.feed(text) if text else []
             if is_same_text(events, text):
@@ -269,7 +272,8 @@ class _Choice:
     def finish(self, done: bool) -> list[Json]:
         """The rest of the text, then the calls."""
         cut = self._word is None and not done
-        chunks = self._written(self._stream.finish("stop" if done and self._word is None else None, cut=cut))
+        events = self._stream.finish("stop" if done and self._word is None else None, cut=cut)
+        chunks = self._written(events if self._has_text else ())  # without text, they are of its reasoning, which was sent
         result = self._stream.offered
         given = _assembled(self._native)
         envelope = self._stream.envelope
