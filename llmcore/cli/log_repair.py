@@ -58,7 +58,7 @@ def _repaired(line: bytes, number: int, settings: RewriteSettings, counts: _Coun
         counts.unreadable += 1
         note(f"line {number}: {'it is nested too deep' if isinstance(error, RecursionError) else error}")
         return text, []
-    return safe_json(text) if repaired.row is row else as_json_text(repaired.row), repaired.replies
+    return safe_json(text) if repaired.row is row else as_json_text(repaired.row, allow_nan=True), repaired.replies
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes]:

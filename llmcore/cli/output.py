@@ -119,12 +119,14 @@ def shortened_line(value: Any, length: int = 300) -> str:
     return inline(text if len(text) <= length else f"{text[:length]}... ({len(text)} characters)")
 
 
-def as_json_text(value: Any, indent: int | None = None) -> str:
+def as_json_text(value: Any, indent: int | None = None, *, allow_nan: bool = False) -> str:
     """JSON that is valid and safe to print. Unsafe characters become JSON's escapes, other types (pydantic models,
-    tuples) their plain data, and numbers that JSON does not have the texts "NaN", "Infinity" and "-Infinity"."""
+    tuples) their plain data, and numbers that JSON does not have the texts "NaN", "Infinity" and "-Infinity".
+
+    `allow_nan`: such numbers stay numbers, as Python's `json` reads and writes them."""
     only_ascii = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     try:
-        text = json.dumps(value, ensure_ascii=only_ascii, indent=indent, default=_plain, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=only_ascii, indent=indent, default=_plain, allow_nan=allow_nan)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=only_ascii, indent=indent, default=_plain)
     return safe_json(text)

@@ -149,14 +149,16 @@ def hand_out(
     are_sound: Callable[[list[ToolCall]], bool],
     *,
     cut: bool = False,
+    keeps_incomplete: bool = False,
 ) -> HandedOut:
     """The offered calls, and the native ones that their server delivered whole. None if the stream was cut.
 
+    `keeps_incomplete`: the native calls that are not whole are among them.
     `are_sound`: whether a client would read the native calls of the reply as these ones.
     """
     if cut:
         return HandedOut([], [], keeps_native=False)
-    native = [call for call in envelope.tool_calls if _is_native(call) and call.complete]
+    native = [call for call in envelope.tool_calls if _is_native(call) and (call.complete or keeps_incomplete)]
     in_text = with_new_ids([call for call in result.calls if not _is_native(call)], settings.ids)
     is_sound = are_sound(native)
     return HandedOut(native if is_sound else with_new_ids(native, settings.ids), in_text, is_sound)
@@ -167,12 +169,14 @@ def _is_native(call: ToolCall) -> bool:
 
 
 def arguments_text(call: ToolCall) -> str:
-    """The arguments as JSON text, repaired. If that takes a guess, or fails, it is the model's text.
+    """The arguments as JSON text, repaired. If that takes a guess, or fails, or the call is cut, it is the model's text.
 
     Arguments without repairs keep their text, too, so that a server's own calls do not change.
     """
     is_guess = any(repair.safety == "guess" for repair in call.repairs)
-    if call.arguments is None or is_guess or (call.dialect == "native" and not call.repairs and call.raw_arguments.strip()):
+    if call.arguments is None or not call.complete or is_guess:
+        return call.raw_arguments
+    if call.dialect == "native" and not call.repairs and call.raw_arguments.strip():
         return call.raw_arguments
     return as_json(json_data(call.arguments))
 

@@ -74,3 +74,10 @@ def test_options_that_do_not_fit_are_errors(invoke: Invoke, options: list[str], 
     result = invoke("normalize", *options, stdin="{}")
     assert result.exit_code == 2
     assert told in result.stderr
+
+
+def test_numbers_of_a_changed_line_stay_numbers(invoke: Invoke) -> None:
+    line = json.dumps({**LEAKED, "scores": [0, 1]}).replace("[0, 1]", "[NaN, -Infinity, 1e400, 0.1, 12345678901234567890]")
+    result = invoke("normalize", "--openai", stdin=line)
+    assert calls_in(result.stdout) == [CALL]
+    assert '"scores": [NaN, -Infinity, Infinity, 0.1, 12345678901234567890]' in result.stdout

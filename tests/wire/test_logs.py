@@ -157,3 +157,98 @@ def test_a_second_pass_changes_nothing() -> None:
 def test_tools_that_cannot_be_read_are_an_error() -> None:
     with pytest.raises(CallerError, match="tools"):
         repair_row({"messages": [USER], "tools": ["get_weather"]}, NO_TOOLS)
+
+
+NATIVE = {"id": "call_0", "type": "function", "function": {"name": "get_time", "arguments": '{"zone": "UTC"}'}}
+EMAIL = {"type": "function", "function": {"name": "send_email", "parameters": {"type": "object", "properties": {}}}}
+
+
+@pytest.mark.parametrize("name", ["send_email", "unknown"])
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        ('{"to":["a"],"subject":"s"', '{"to": ["a"], "subject": "s"}'),
+        ('{"to":["a"],"subject":"s', '{"to":["a"],"subject":"s'),
+        ("rubbish", "rubbish"),
+        ('{"to": [],}', '{"to": []}'),
+    ],
+    ids=["no brace", "cut", "rubbish", "comma"],
+)
+@pytest.mark.parametrize("id", ["call_n", "call_0"])
+def test_a_native_call_with_damaged_arguments_stays_and_keeps_its_result(
+    name: str, arguments: str, written: str, id: str
+) -> None:
+    call = {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    result = {"role": "tool", "tool_call_id": id, "content": "Sent"}
+    row = {"messages": [USER, assistant(None, tool_calls=[call]), result], "tools": [EMAIL]}
+    repaired = repair_row(row, NO_TOOLS)
+    function = {"name": name, "arguments": written}
+    assert repaired.row["messages"][1]["tool_calls"] == [{**call, "function": function}]
+    assert repaired.row["messages"][2] == result
+    assert (repaired.row is row) is (arguments == written)
+    assert [each.id for each in repaired.replies[0].report.calls] == [id]
+    assert repair_row(repaired.row, NO_TOOLS).row is repaired.row
+
+
+def test_a_call_of_the_old_form_and_its_result_get_one_id() -> None:
+    old = assistant(None, function_call={"name": "get_weather", "arguments": json.dumps(ARGUMENTS)})
+    row = repair_row([old, {"role": "function", "name": "get_weather", "content": "Sun"}], settings()).row
+    assert called(row[0]) == [("get_weather", ARGUMENTS)]
+    assert row[1] == {"role": "tool", "name": "get_weather", "content": "Sun", "tool_call_id": row[0]["tool_calls"][0]["id"]}
+
+
+def test_damaged_native_calls_keep_their_results_in_any_order() -> None:
+    functions = [{"name": name, "arguments": '{"zone": "UTC",}'} for name in ("get_time", "get_weather")]
+    calls = [{"id": f"call_{n}", "type": "function", "function": function} for n, function in enumerate(functions)]
+    results = [{"role": "tool", "tool_call_id": f"call_{n}", "content": "x"} for n in (1, 0)]
+    repaired = repair_row([assistant(CALL, tool_calls=calls), *results, {"role": "tool", "content": "Sun"}], settings())
+    first, second, third = repaired.row[0]["tool_calls"]
+    assert [(each["id"], each["function"]["name"]) for each in (first, second)] == [
+        ("call_0", "get_time"),
+        ("call_1", "get_weather"),
+    ]
+    assert [each["tool_call_id"] for each in repaired.row[1:]] == ["call_1", "call_0", third["id"]]
+    assert [call.id for call in repaired.replies[0].report.calls] == ["call_0", "call_1", third["id"]]
+
+
+@pytest.mark.parametrize("id", [[1], {}, 5, None])
+def test_an_id_of_another_type_is_replaced_with_its_result(id: Any) -> None:
+    call = {**NATIVE, "id": id}
+    row = repair_row([assistant(CALL, tool_calls=[call]), {"role": "tool", "tool_call_id": id, "content": "Sun"}], settings()).row
+    assert row[1]["tool_call_id"] == row[0]["tool_calls"][0]["id"]
+    assert isinstance(row[1]["tool_call_id"], str)
+
+
+@pytest.mark.parametrize("message", [assistant("Hello.", tool_calls=None), assistant("Hello.", tool_calls=[], function_call={})])
+def test_empty_fields_of_native_calls_stay(message: dict[str, Any]) -> None:
+    row = [USER, message]
+    assert repair_row(row, settings()).row is row
+
+
+def test_the_report_has_the_ids_of_the_row() -> None:
+    two = written("hermes", ("get_weather", ARGUMENTS), ("get_time", {"zone": "UTC"}))
+    results = [{"role": "tool", "tool_call_id": "call_x", "content": "Sun"}, {"role": "tool", "content": "12:00"}]
+    repaired = repair_row([assistant(two), *results], settings())
+    ids = [call["id"] for call in repaired.row[0]["tool_calls"]]
+    assert ids[0] == "call_x"
+    assert [call.id for call in repaired.replies[0].report.calls] == ids
+    assert [each["tool_call_id"] for each in repaired.row[1:]] == ids
+
+
+@pytest.mark.parametrize("first", [assistant(CALL), assistant(None, tool_calls=[NATIVE])], ids=["text", "native"])
+def test_an_id_of_an_earlier_call_is_not_taken_again(first: dict[str, Any]) -> None:
+    result = {"role": "tool", "tool_call_id": "call_0", "content": "Sun"}
+    repaired = repair_row([first, result, assistant(CALL), result, USER], settings())
+    earlier, later = repaired.row[0]["tool_calls"][0]["id"], repaired.row[2]["tool_calls"][0]["id"]
+    assert earlier == repaired.row[1]["tool_call_id"] == "call_0"
+    assert later == repaired.row[3]["tool_call_id"] != "call_0"
+    assert [call.id for reply in repaired.replies for call in reply.report.calls] == [earlier, later]
+
+
+def test_two_results_of_one_turn_with_one_id_become_two() -> None:
+    two = written("hermes", ("get_weather", ARGUMENTS), ("get_time", {"zone": "UTC"}))
+    result = {"role": "tool", "tool_call_id": "call_0", "content": "Sun"}
+    row = repair_row([assistant(two), result, result], settings()).row
+    ids = [call["id"] for call in row[0]["tool_calls"]]
+    assert len({*ids}) == 2
+    assert [each["tool_call_id"] for each in row[1:]] == ids

@@ -127,7 +127,12 @@ def _with_body(response: Any, request: Any, raw: bytes, exchange: HttpExchange) 
         except library.DecodingError:  # the client will say so
             return response
     written = exchange.body(decoded)
-    return response if written is decoded else library.Response(200, **_kept(response), content=written)
+    if written is decoded:
+        return response
+    kept = _kept(response)
+    kept["headers"].append((b"Content-Length", str(len(written)).encode()))
+    # With `content=`, the response would be read already: the client would not close it, and would not set `elapsed`.
+    return library.Response(200, **kept, stream=library.ByteStream(written))
 
 
 def _with_stream(response: Any, request: Any, stream_type: Any, exchange: HttpExchange) -> Any:

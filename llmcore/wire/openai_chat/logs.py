@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from llmcore.support.values.narrowing import is_list, is_object, object_in
+from llmcore.support.values.copies import updated
+from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.wire.openai_chat.rewriting import rewrite
 from llmcore.wire.rewriting import ReplyReport, RewriteSettings
 from llmcore.wire.tools import decode_tools
@@ -53,7 +54,9 @@ def repair_row(row: Any, settings: RewriteSettings) -> RepairedRow:
     - A reply is a message of the role `assistant`, or a choice of a body.
     - The tools are those of the row: its first list `tools`, or `functions` in the old form. `settings.tools` are for rows
       without any.
-    - The results behind a new call get its id. If they have ids already, the call takes theirs.
+    - The results behind a new call get its id. If they have ids already, the call takes theirs, unless an earlier call of the
+      history has that id.
+    - A native call stays. If its arguments can be repaired without loss, they are.
     - Results in a user's message (`<tool_response>`) become messages of the role `tool`.
     - A call that `offered` withholds stays text, and its report says why.
 
@@ -115,6 +118,8 @@ def _choices(body: Json, place: str, settings: RewriteSettings, replies: list[Re
 def _history(messages: list[Any], place: str, settings: RewriteSettings, replies: list[RepairedReply]) -> list[Any]:
     """The messages with their replies repaired. The given list if nothing changed."""
     written: list[Any] = []
+    used = set[str]()
+    """The ids of the calls so far."""
     changed, at = False, 0
     while at < len(messages):
         message = messages[at]
@@ -122,21 +127,42 @@ def _history(messages: list[Any], place: str, settings: RewriteSettings, replies
         if not is_object(message) or message.get("role") != "assistant":
             written.append(message)
             continue
-        rewritten = rewrite({"choices": [{"index": 0, "message": message}]}, settings)
+        stands = f"{place}[{at - 1}]"
+        rewritten = rewrite({"choices": [_choice_of(message)]}, settings, keeps_incomplete=True)
         reply, report = rewritten.body["choices"][0]["message"], rewritten.reports[0]
-        replies.append(RepairedReply(f"{place}[{at - 1}]", report, reply is not message))
         written.append(reply)
         changed = changed or reply is not message
-        new = {call.id for call in report.calls if call.span is not None}
-        if new:
-            calls: list[Json] = reply["tool_calls"]
+        calls, given = objects_in(reply.get("tool_calls")), objects_in(message.get("tool_calls"))
+        if reply is not message and len(given) == sum(call.span is None for call in report.calls):
+            _restore_ids(calls, given)
+        kept = {str(call.get("id")) for call in given}
+        native = {str(call.get("id")) for call in calls} & kept
+        used |= native
+        if new := [call for call in calls if str(call.get("id")) not in kept]:
             results, at = _results(messages, at)
-            native = {call["id"] for call in calls} - new
-            _answer(
-                [call for call in calls if call["id"] in new], [one for one in results if one.get("tool_call_id") not in native]
-            )
+            _answer(new, [one for one in results if str(one.get("tool_call_id")) not in native], used)
             written += results
+        if reply is not message:  # the report has the same calls in the same order
+            same = zip(report.calls, calls, strict=True)
+            report = replace(report, calls=[updated(call, {"id": entry["id"]}) for call, entry in same])
+        replies.append(RepairedReply(stands, report, reply is not message))
     return written if changed else messages
+
+
+def _choice_of(message: Json) -> Json:
+    """The choice of a body that has this message. A history has whole replies, so the finish reason is that of a whole reply."""
+    is_calling = objects_in(message.get("tool_calls")) or object_in(message.get("function_call"))
+    return {"index": 0, "message": message, "finish_reason": "tool_calls" if is_calling else "stop"}
+
+
+def _restore_ids(calls: list[Json], given: list[Json]) -> None:
+    """Give each native call the id that it came with, since its result has that id. Native calls come before those in text."""
+    seen = set[str]()
+    for call, one in zip(calls, given, strict=False):
+        came = one.get("id")
+        if isinstance(came, str) and came and came not in seen:
+            seen.add(came)
+            call["id"] = came
 
 
 def _results(messages: list[Any], at: int) -> tuple[list[Json], int]:
@@ -165,19 +191,21 @@ def _results_in(content: object) -> list[str]:
     return found
 
 
-def _answer(calls: list[Json], results: list[Json]) -> None:
+def _answer(calls: list[Json], results: list[Json], used: set[str]) -> None:
     """Give each result the id of its call: the next one of its name, else the next one.
 
-    If the result has an id, its call takes that one.
+    If the result has an id that is not in `used`, its call takes that one. `used` gets the ids of all calls.
     """
     waiting = [*calls]
     for result in results[: len(calls)]:
         call = next((call for call in waiting if _name(call) == result.get("name")), waiting[0])
         waiting.remove(call)
-        if isinstance(given := result.get("tool_call_id"), str) and given:
+        given = result.get("tool_call_id")
+        if isinstance(given, str) and given and given not in used:
             call["id"] = given
-        else:
-            result["tool_call_id"] = call["id"]
+        result["tool_call_id"] = call["id"]
+        used.add(call["id"])
+    used.update(call["id"] for call in waiting)
 
 
 def _name(call: Json) -> object:

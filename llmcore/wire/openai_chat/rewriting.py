@@ -33,8 +33,11 @@ _NATIVE_FIELDS = frozenset({*_REASONING_FIELDS, "reasoning_details", "thinking_b
 _CALLS = ("tool_calls", "function_call")
 
 
-def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
-    """Rewrite a whole body. A body of another wire, and an error, stay as they are. Never raises on a reply."""
+def rewrite(body: Json, settings: RewriteSettings, *, keeps_incomplete: bool = False) -> Rewritten:
+    """Rewrite a whole body. A body of another wire, and an error, stay as they are. Never raises on a reply.
+
+    `keeps_incomplete`: a native call that is cut stays too. A client would run it, so this is for logs alone.
+    """
     choices = body.get("choices")
     if not is_list(choices):
         return Rewritten(body, [])
@@ -42,18 +45,18 @@ def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
     written: list[Any] = []
     for choice in choices:
         if is_object(choice) and is_object(choice.get("message")):
-            choice, report = _rewritten_choice(choice, settings)
+            choice, report = _rewritten_choice(choice, settings, keeps_incomplete)
             reports.append(report)
         written.append(choice)
     changed = any(one is not other for one, other in zip(written, choices, strict=True))
     return Rewritten({**body, "choices": written} if changed else body, reports)
 
 
-def _rewritten_choice(choice: Json, settings: RewriteSettings) -> tuple[Json, ReplyReport]:
+def _rewritten_choice(choice: Json, settings: RewriteSettings, keeps_incomplete: bool) -> tuple[Json, ReplyReport]:
     message: Json = choice["message"]
     envelope, result = judged(settings, {"choices": [{**choice, "index": 0}]})
     given = objects_in(message.get("tool_calls"))
-    handed = hand_out(envelope, result, settings, lambda native: _are_sound(given, native))
+    handed = hand_out(envelope, result, settings, lambda native: _are_sound(given, native), keeps_incomplete=keeps_incomplete)
     report = ReplyReport(handed.calls, result.withheld)
     content = text_with_withheld(envelope, result)
     has_calls = bool(handed.calls)

@@ -14,7 +14,7 @@ import pytest
 from llmcore.integrations.httpx import wrap
 from llmcore.wire.sse import json_bytes
 from tests.helpers.wire_server import Raw, WireServer
-from tests.integrations.httpx.support import CHAT_TOOLS, LIBRARIES, raw_reply
+from tests.integrations.httpx.support import CHAT_TOOLS, LIBRARIES, raw_reply, whole_body
 from tests.wire.support import CALL, WIRES
 from tests.wire.test_exchange import TEXT, read, sent, stream_bytes
 
@@ -49,6 +49,32 @@ def test_a_body_that_cannot_be_read_passes_byte_for_byte(name: str, raw: bytes) 
     headers = {"Content-Encoding": "gzip"} if raw.startswith(b"\x1f") else {}
     client = wrap(pytest.importorskip(name).Client())
     assert raw_reply(client, Raw([raw] if raw else [], headers=headers))[0] == raw
+
+
+@LIBRARIES
+@pytest.mark.parametrize("text", ["Hello", CALL])
+def test_a_reply_has_its_length_and_how_long_it_took(name: str, text: str) -> None:
+    library: Any = pytest.importorskip(name)
+    with WireServer([whole_body(CHAT, text)]) as server, wrap(library.Client()) as client:
+        response = client.post(server.root + "/v1/chat/completions", json={"tools": CHAT_TOOLS})
+    assert response.is_closed
+    assert response.elapsed.total_seconds() > 0
+    assert ("tool_calls" in response.text) is (text == CALL)
+    assert response.headers.get("content-length", str(len(response.content))) == str(len(response.content))
+
+
+@LIBRARIES
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_an_async_reply_has_its_length_and_how_long_it_took(name: str, anyio_backend: str) -> None:
+    library: Any = pytest.importorskip(name)
+    with WireServer([whole_body(CHAT, CALL)]) as server:
+        async with wrap(library.AsyncClient()) as client:
+            response = await client.post(server.root + "/v1/chat/completions", json={"tools": CHAT_TOOLS})
+    assert response.is_closed
+    assert response.elapsed.total_seconds() > 0
+    assert "tool_calls" in response.text
+    assert response.headers["content-length"] == str(len(response.content))
 
 
 PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, "gzip": lambda raw: gzip.compress(raw, mtime=0), "deflate": zlib.compress}
