@@ -160,7 +160,10 @@ def test_tools_that_cannot_be_read_are_an_error() -> None:
 
 
 NATIVE = {"id": "call_0", "type": "function", "function": {"name": "get_time", "arguments": '{"zone": "UTC"}'}}
-EMAIL = {"type": "function", "function": {"name": "send_email", "parameters": {"type": "object", "properties": {}}}}
+EMAIL: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "send_email", "parameters": {"type": "object", "properties": {}}},
+}
 
 
 @pytest.mark.parametrize("name", ["send_email", "unknown"])
@@ -180,7 +183,7 @@ def test_a_native_call_with_damaged_arguments_stays_and_keeps_its_result(
 ) -> None:
     call = {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
     result = {"role": "tool", "tool_call_id": id, "content": "Sent"}
-    row = {"messages": [USER, assistant(None, tool_calls=[call]), result], "tools": [EMAIL]}
+    row: dict[str, Any] = {"messages": [USER, assistant(None, tool_calls=[call]), result], "tools": [EMAIL]}
     repaired = repair_row(row, NO_TOOLS)
     function = {"name": name, "arguments": written}
     assert repaired.row["messages"][1]["tool_calls"] == [{**call, "function": function}]
