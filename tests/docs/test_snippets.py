@@ -60,7 +60,7 @@ def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     snippets = fenced(page, "python")
     assert snippets
-    program = tmp_path / f"{page}.py"
+    program = tmp_path / f"page_{page}.py"  # a page may have the name of a package
     program.write_text("\n".join(snippets), encoding="utf-8")
     runpy.run_path(str(program))
 
