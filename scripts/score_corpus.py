@@ -25,8 +25,8 @@ def _number(text: str) -> float:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two values are the same JSON: 1 is 1.0, but neither `true` nor "1". Raises `TypeError` for what is no JSON."""
-    texts = [json.dumps(json.loads(json.dumps(value), parse_float=_number), sort_keys=True) for value in (one, other)]
-    return texts[0] == texts[1]
+    first, second = (json.dumps(json.loads(json.dumps(value), parse_float=_number), sort_keys=True) for value in (one, other))
+    return first == second
 
 
 def outcome(parse: Parser, row: dict[str, Any]) -> str:
@@ -43,14 +43,14 @@ def outcome(parse: Parser, row: dict[str, Any]) -> str:
 
 def score(parse: Parser, files: Sequence[Path] = ()) -> dict[str, Counter[str]]:
     """By file: how many rows there are of each verdict and outcome, as `y right`."""
-    found: dict[str, Counter[str]] = {}
-    for path in files or sorted(FOLDER.glob("*.jsonl")):
-        rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-        found[path.stem] = Counter(f"{row['verdict']} {outcome(parse, row)}" for row in rows)
-    return found
+    rows = {path.stem: filter(None, path.read_text("utf-8").split("\n")) for path in files or sorted(FOLDER.glob("*.jsonl"))}
+    return {
+        file: Counter(f"{row['verdict']} {outcome(parse, row)}" for row in map(json.loads, lines)) for file, lines in rows.items()
+    }
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, "")  # Python puts the script's folder there, not the working directory
     module, _, function = sys.argv[1].partition(":")
     scores = score(getattr(import_module(module), function), [Path(name) for name in sys.argv[2:]])
     print(f"{'file':12}{'y: read':>16}{'n: left alone':>16}{'i: either':>16}{'raised':>8}")

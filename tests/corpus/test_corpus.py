@@ -140,7 +140,7 @@ def test_the_runner_is_a_program_of_at_most_60_lines(tmp_path: Any) -> None:
     assert len(script.read_text("utf-8").splitlines()) <= 60
     (tmp_path / "nothing.py").write_text("def parse(text, tools):\n    return []\n", "utf-8")
     command = [sys.executable, str(script), "nothing:parse", str(FOLDER / "traps.jsonl")]
-    done = subprocess.run(command, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env={}, cwd=tmp_path, capture_output=True, text=True, check=True)
     traps = len(rows()["traps"])
     assert re.search(rf"^traps .* {traps} of +{traps} ", done.stdout, re.MULTILINE)
 
