@@ -247,3 +247,14 @@ def test_messages_of_a_request_are_decoded() -> None:
     assert messages[1].tool_uses[0].input == {"city": "Rome"}
     with pytest.raises(CallerError, match="no `messages`"):
         openai_chat.decode_messages({})
+
+
+def test_a_call_of_a_free_text_tool_is_decoded_as_it_was_encoded() -> None:
+    envelope = normalize('<tool_call>{"name": "patch", "arguments": {"input": "*** Begin"}}</tool_call>', [{"name": "patch"}])
+    message = openai_chat.encode(envelope, model="m", free_text=["patch"])["choices"][0]["message"]
+    assert message["tool_calls"][0]["custom"] == {"name": "patch", "input": "*** Begin"}
+    answer = {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "Done"}
+    decoded, _ = openai_chat.decode_messages({"messages": [message, answer]})
+    assert [(use.name, use.input) for use in decoded.tool_uses] == [("patch", {"input": "*** Begin"})]
+    with pytest.raises(CallerError, match="message 0"):
+        openai_chat.decode_messages({"messages": [{"role": "assistant", "tool_calls": [3, {"custom": {}}]}]})

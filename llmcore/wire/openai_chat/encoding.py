@@ -9,6 +9,8 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from llmcore.support.values.json_data import as_json
+from llmcore.support.values.narrowing import is_list, is_object, object_in
 from llmcore.types import (
     CallerError,
     Envelope,
@@ -24,6 +26,7 @@ from llmcore.types import (
 from llmcore.wire.ids import random_id, with_new_ids
 from llmcore.wire.offering import Offered, offered
 from llmcore.wire.rewriting import arguments_text, free_text_of, joined_texts, text_with_withheld
+from llmcore.wire.tools import FREE_TEXT_PARAMETER
 
 __all__ = ["StreamEncoder", "decode_messages", "encode", "encoded_call", "encoded_usage"]
 
@@ -135,10 +138,29 @@ class StreamEncoder:
 
 
 def decode_messages(body: Json) -> list[Message]:
-    """The messages of a request. `decode_tools(body.get("tools"))` reads its tools.
+    """The messages of a request. `decode_tools(body.get("tools"), free_text="function")` reads its tools.
+
+    A call of a free-text tool becomes a call with the argument `input`.
 
     Raises `CallerError` for what is no message, and names its place.
     """
-    if not isinstance(body.get("messages"), list):
+    messages = body.get("messages")
+    if not is_list(messages):
         raise CallerError("the request has no `messages`: give the body of a chat completion")
-    return Request(messages=body["messages"]).messages
+    return Request(messages=[_with_functions(message) for message in messages]).messages
+
+
+def _with_functions(message: Any) -> Any:
+    """The message, whose calls are all calls of functions."""
+    calls = message.get("tool_calls") if is_object(message) else None
+    if not is_list(calls) or not any(is_object(object_in(call).get("custom")) for call in calls):
+        return message
+    return {**message, "tool_calls": [_as_function_call(object_in(call)) for call in calls]}
+
+
+def _as_function_call(call: Json) -> Json:
+    custom = call.get("custom")
+    if not is_object(custom):
+        return call
+    arguments = as_json({FREE_TEXT_PARAMETER: custom.get("input")})
+    return {"id": call.get("id"), "type": "function", "function": {"name": custom.get("name"), "arguments": arguments}}
