@@ -24,6 +24,7 @@ __all__ = ["Cassette"]
 _MARK = "llmcore_cassette"
 _SAFE = re.compile(r"[^\w.-]+")
 _TRAJECTORY: pytest.StashKey[Callable[[], str]] = pytest.StashKey()
+_PASSED: pytest.StashKey[bool] = pytest.StashKey()
 
 
 class Cassette:
@@ -88,9 +89,6 @@ def llmcore_cassette(request: pytest.FixtureRequest) -> Generator[Cassette]:
         yield Cassette(path, is_recording=False)
     if not replay.finished and request.node.stash.get(_PASSED, True):
         pytest.fail(f"the test made fewer requests than {path} holds\n{replay.trajectory()}", pytrace=False)
-
-
-_PASSED: pytest.StashKey[bool] = pytest.StashKey()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -129,7 +129,7 @@ def _tools(reading: Reading, at: int, body: int) -> Steps[bool]:
             if not is_all:
                 reading.set_verdict(replace(verdict.decided(), doubt="in_list_of_tools"))
             reading.adopt(inner, at, end)
-            reading.set_verdict(CERTAIN)
+            reading.set_verdict(CERTAIN, passes_on=False)
             return True
         reading.miss(at, end, inner.drafts[0].name, verdict.shown or "quoted")
     reading.take("content", end)

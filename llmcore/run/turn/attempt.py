@@ -194,9 +194,7 @@ class TurnAttempt:
                 not (loop.is_over or self._answers_unknown_calls(loop))
                 and (correction := correcting.next_correction()) is not None
             ):
-                await asyncio.sleep(
-                    0
-                )  # other tasks run between the bad reply and the corrected request, which replaces its request
+                await asyncio.sleep(0)  # other tasks run before the corrected request, which replaces the bad one
                 correcting.add_messages(await self._new_interjections())
                 asked, tools = correcting.corrected_request(correction), compile_tools(correction.tools)
                 await self._send(config, plan, asked, tools, reason, detail or correction.detail, emit)
