@@ -29,7 +29,7 @@ __all__ = ["DIALECTS", "pairs"]
 
 _OPENER = lazy_regex(r"<(?P<prefix>ifm\||iquest_|longcat_|)tool_call(?P<suffix>:[^\s<>]{1,32})?>")
 _HEAD = lazy_regex(r"\s*([^\s<>{}()]{1,256})\s*(?P<sep><tool_sep(?::[^\s<>]{1,32})?>\s*)?")
-_FOREIGN_CLOSER = lazy_regex(r"</(?!tool_call\b)[\w:|.-]{1,64}>\s*+(?=<|\Z)")
+_FOREIGN_CLOSER = lazy_regex(r"</(?!tool_call\b)[\w:|.-]{1,64}>(?:\s*+(?=<|\Z)|(?=[^\S\n]*+\n))")
 _BRACKET = lazy_regex(">")
 _CALL_CLOSER = lazy_regex("</tool_call>")
 _LOST = lazy_regex(r"(?:^|[\s>\]])([^\s<>{}()\[\]]{1,256})\s*\Z")
