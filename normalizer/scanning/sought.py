@@ -134,7 +134,7 @@ def _any_of(alternatives: Iterable[str]) -> str:
 def _with_space(closer: re.Match[str]) -> str:
     """The expression for a closer, with the white space that may stand in it. A line break may stand in the place of its `>`."""
     slash = r"(?:/\s{0,4})?" if closer[1] else r"/\s{0,4}"
-    return rf"<{slash}{closer[2]}(?:\s{{0,4}}>|[^\S\n]{{0,4}}(?=\n))"
+    return rf"<{slash}{closer[2]}[^\S\n]{{0,4}}(?:>|(?=\n))"
 
 
 class _Alternatives:

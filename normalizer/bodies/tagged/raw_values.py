@@ -44,6 +44,7 @@ _CLOSERS: Final = lazy_regex(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
 """What may follow the closer of a call and is no word: other closers, tokens and white space."""
 _WORD_BEHIND: Final = lazy_regex(r"(?:\w{0,16}+[|｜‖:])*+(\w++)")
 """The word behind a closer, without the bars and the namespace of a tag that lost its `<`."""
+_WORD_BEHIND_BEGUN: Final = lazy_regex(r"(?:\w{0,16}[|｜‖:])*+\w*+\Z")
 _IN_WORDS: Final = 256  # the most characters between an opener and the words of its line
 _ROUND_WORDS: Final = " \"'`"
 """If one of these stands on both sides of an opener, it is doubtful whether the opener opens anything."""
@@ -326,9 +327,9 @@ class _Search:
         if text[behind] == "<":
             return True
         word = _WORD_BEHIND.match(text, behind)
-        if word is None:
-            return False
-        return None if word.end() == len(text) and not final else may_be_named(self.ends, word[1])
+        if not final and _WORD_BEHIND_BEGUN.match(text, behind) is not None:
+            return None
+        return word is not None and may_be_named(self.ends, word[1])
 
     def stands_in_words(self, start: int, at: int, end: int) -> Steps[bool]:
         """Whether words stand on both sides of the closer `at:end` on its line. If so, the value may go on behind it.
