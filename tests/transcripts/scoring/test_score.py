@@ -9,6 +9,7 @@ import pytest
 
 from llmcore.transcripts import FamilyRow, Judgement, Mismatch, Score, ScoreReport, Transcript, units_of
 from llmcore.types import Envelope, NearMiss, Repair, ToolCall
+from llmcore.validator import ProblemKind
 from tests.transcripts.runs import CALL, chat, hermes, run
 
 NOTHING = Judgement(Envelope())
@@ -153,9 +154,10 @@ def test_dialects_count_each_call_once_by_its_worst_repair() -> None:
         call("hermes", known=False),
         call("native"),
     )
+    refused: dict[int, ProblemKind] = {4: "incomplete", 5: "unknown_tool"}
     report = scored(
-        (attempts("first"), [Judgement(Envelope(), calls, frozenset({4, 5}), due=True, problems=("x",))]),
-        (attempts("first"), [Judgement(Envelope(), (call("native"),), due=True)]),
+        (attempts("first"), [Judgement(Envelope(tool_calls=[*calls]), calls, refused, due=True, problems=("x",))]),
+        (attempts("first"), [Judgement(Envelope(tool_calls=[call("native")]), (call("native"),), due=True)]),
     )
     hermes_row, native_row = report.dialects
     assert hermes_row.model_dump() == {
