@@ -36,7 +36,7 @@ function table(columns, rows, options) {
   let sorted = null, descending = false;
   let kept = rows;
   function className(one) {
-    return [one.words ? "words" : "", one.optional ? "optional" : ""].join(" ").trim() || null;
+    return [one.short ? "short" : one.words ? "words" : "", one.optional ? "optional" : ""].join(" ").trim() || null;
   }
   function sort(one) {
     descending = sorted === one ? !descending : !one.words;
@@ -76,7 +76,7 @@ function errorCell(row, error) {
   return element("span", {}, `${percent(share(count.raw, row.calls))} → ${percent(share(count.repaired, row.calls))}`);
 }
 const errorColumns = Object.entries(ERRORS).map(([error, title]) =>
-  column(title, (row) => share(row.errors[error].raw, row.calls), { show: (row) => errorCell(row, error), optional: true }));
+  column(title, (row) => share(row.errors[error].raw, row.calls), { show: (row) => errorCell(row, error) }));
 
 function target(row) {
   if (!row.real_provider) return "local recording";
@@ -85,15 +85,15 @@ function target(row) {
   return missed.length ? element("span", { class: "bad" }, "missed: " + missed.join(", ")) : element("span", { class: "good" }, "met");
 }
 const resultColumns = [
-  column("runs", (row) => row.runs, { optional: true }),
+  column("runs", (row) => row.runs),
   column("units", (row) => row.units),
   rate("success", (row) => row.success_rate),
   column("re-ask", (row) => row.needs_reask),
   column("wrong", (row) => row.wrong),
 ];
 const retryColumns = [
-  column("retries/call", (row) => row.retries_per_call, { show: (row) => row.retries_per_call?.toFixed(2) ?? "-", optional: true }),
-  column("fallback", (row) => row.fallback_share, { show: (row) => percent(row.fallback_share), optional: true }),
+  column("retries/call", (row) => row.retries_per_call, { show: (row) => row.retries_per_call?.toFixed(2) ?? "-" }),
+  column("fallback", (row) => row.fallback_share, { show: (row) => percent(row.fallback_share) }),
 ];
 
 function errorRates() {
@@ -132,24 +132,24 @@ function tables() {
   const attempts = Object.fromEntries(Object.entries(figures.attempts).map(([count, units]) => [count === "10" ? "10 or more" : count, units]));
   return element("div", { class: "grid" },
     section("Model families", null, table([
-      words("family", (row) => row.family), ...resultColumns, ...retryColumns, ...errorColumns,
-      words("target", (row) => row.real_provider, { show: target, optional: true }),
+      words("family", (row) => row.family, { short: true }), ...resultColumns, ...retryColumns, ...errorColumns,
+      words("target", (row) => row.real_provider, { show: target }),
     ], figures.families).made, "wide"),
     section("Models", "Errors: the share of calls as written → after repairs.", table([
       words("model", (row) => row.model || "(no name)"),
-      words("family", (row) => row.real_provider ? row.family : `${row.family} (local)`, { optional: true }),
+      words("family", (row) => row.real_provider ? row.family : `${row.family} (local)`),
       ...resultColumns, ...errorColumns,
     ], figures.models).made, "wide"),
-    section("Errors of calls", `${figures.calls} calls, each counted once: as the model wrote it, and after the repairs of llmcore.`, errorRates()),
+    section("Errors of calls", `${figures.calls} calls: as the model wrote them, and after the repairs of llmcore. A call may have several errors.`, errorRates()),
     section("Attempts per unit", "How many requests a call or value took.", counted("requests", attempts, figures.units)),
     section("Repairs by kind and dialect", null, orNone(figures.repairs, [
-      words("kind", (row) => row.kind), words("safety", (row) => row.safety), words("dialect", (row) => row.dialect || "(whole reply)"),
+      words("kind", (row) => row.kind), words("safety", (row) => row.safety, { short: true }), words("dialect", (row) => row.dialect || "(whole reply)"),
       column("count", (row) => row.count, { show: (row) => element("span", {}, row.count, bar(row.count / most)) }),
     ])),
     section("Dialects", null, orNone(figures.dialects, [
       words("dialect", (row) => row.dialect), column("calls", (row) => row.calls), column("as written", (row) => row.as_written),
-      column("repaired", (row) => row.lossless + row.coerced, { optional: true }), column("guess", (row) => row.guess, { optional: true }),
-      column("cut", (row) => row.truncated, { optional: true }), column("invalid", (row) => row.invalid, { optional: true }),
+      column("repaired", (row) => row.lossless + row.coerced), column("guess", (row) => row.guess),
+      column("cut", (row) => row.truncated), column("invalid", (row) => row.invalid),
       rate("success", (row) => share(row.succeeded, row.units)),
     ])),
     section("Near misses", "Text that looks like a call, and is kept as content.", counted("reason", figures.near_misses,
@@ -176,14 +176,15 @@ function exchangeDetail(exchange) {
     element("h3", {}, `exchange ${exchange.number}: ${exchange.attempt}`),
     element("div", { class: "side" },
       element("div", {}, element("h3", {}, "Text"), text),
-      element("div", {}, element("h3", {}, exchange.envelope ? "Envelope" : "Error"), json(exchange.envelope ?? exchange.error),
+      element("div", {}, element("h3", {}, exchange.envelope ? "Envelope, without defaults" : "Error"), json(exchange.envelope ?? exchange.error),
         ...(exchange.after_repairs.length ? [element("h3", {}, "Calls that the validator changed"), json(exchange.after_repairs)] : [])),
       element("div", {}, element("h3", {}, "Reason"), reasons)));
 }
 
 function detail(failure) {
   return element("tr", { class: "detail" }, element("td", { colspan: 5 },
-    element("p", { class: "note" }, shown(failure.place), " ", element("a", { href: "#" + encodeURIComponent(failure.key) }, "link to this transcript")),
+    element("p", { class: "note" },
+      [failure.place, failure.model || failure.family, failure.verdict, ...failure.dialects].map(shown).join(" · "), " · ", element("a", { href: "#" + encodeURIComponent(failure.key) }, "link to this transcript")),
     failure.left_out ? element("p", { class: "note" }, `${failure.left_out} more exchanges are not shown.`) : null,
     ...failure.exchanges.map(exchangeDetail)));
 }
@@ -222,7 +223,7 @@ function failedSection() {
   if (!failures.length) return section("Failed transcripts", null, element("p", { class: "good" }, "none"), "failed");
   const list = table([
     words("transcript", (failure) => failure.label), words("model", (failure) => failure.model || failure.family),
-    words("verdict", (failure) => failure.verdict, { optional: true }),
+    words("verdict", (failure) => failure.verdict, { short: true, optional: true }),
     words("dialects", (failure) => failure.dialects.join(", "), { optional: true }),
     words("reason", (failure) => failure.reasons[0] ?? "", { show: (failure) => shown((failure.reasons[0] ?? "").slice(0, 200)) }),
   ], failures, { row: failureRow });

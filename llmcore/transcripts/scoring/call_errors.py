@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from llmcore.types import Repair, ToolCall
+from llmcore.types import ToolCall
 from llmcore.validator import ProblemKind
 from llmcore.validator.judging import DOUBTFUL_POSITIONS
 
-__all__ = ["CALL_ERRORS", "CallError", "error_after_repairs", "error_as_written"]
+__all__ = ["CALL_ERRORS", "CallError", "errors_after_repairs", "errors_as_written"]
 
 CallError = Literal["invalid_json", "unknown_name", "schema_mismatch"]
 """`invalid_json`: the call is cut, or its text does not follow its format. `unknown_name`: no offered tool has the name.
-`schema_mismatch`: the arguments do not fit the tool's schema. A call counts for the first one that applies."""
+`schema_mismatch`: the arguments do not fit the tool's schema."""
 CALL_ERRORS: tuple[CallError, ...] = ("invalid_json", "unknown_name", "schema_mismatch")
 
 _ERROR_OF: dict[ProblemKind, CallError] = {
@@ -31,21 +31,24 @@ _NAME = "tool_name"
 _LAST_RESORT = "json_repair"
 
 
-def error_as_written(written: ToolCall, judged: ToolCall, refused: ProblemKind | None) -> CallError | None:
-    """The error that a client without repairs would get. `written` is the call as layer 2 read it, `judged` the same call after
-    layer 3, and `refused` why that one may not run."""
+def errors_as_written(written: ToolCall, judged: ToolCall, refused: ProblemKind | None) -> set[CallError]:
+    """The errors that a client without repairs would get; what is left after repairs is one of them. `written` is the call as
+    layer 2 read it, `judged` the same call after layer 3, and `refused` why that one may not run."""
     added = {repair.kind for repair in judged.repairs[len(written.repairs) :]}
-    if not written.complete or written.arguments is None or any(map(_is_of_syntax, written.repairs)) or _LAST_RESORT in added:
-        return "invalid_json"
-    if written.known is False or _NAME in added:
-        return "unknown_name"
-    return "schema_mismatch" if added or _ERROR_OF.get(refused or "near_miss") == "schema_mismatch" else None
+    left = _ERROR_OF.get(refused) if refused is not None else None
+    checks: dict[CallError, bool] = {
+        "invalid_json": not written.complete
+        or written.arguments is None
+        or _LAST_RESORT in added
+        or any(repair.kind not in _MEANING for repair in written.repairs),
+        "unknown_name": written.known is False or _NAME in added,
+        "schema_mismatch": bool(added - {_NAME, _LAST_RESORT}),
+    }
+    return {error for error, applies in checks.items() if applies or error == left}
 
 
-def error_after_repairs(as_written: CallError | None, refused: ProblemKind | None) -> CallError | None:
-    """The error that is left. A repair that may not run (`untrusted`) leaves the error as it was written."""
-    return as_written if refused == "untrusted" else _ERROR_OF.get(refused or "near_miss")
-
-
-def _is_of_syntax(repair: Repair) -> bool:
-    return repair.kind not in _MEANING
+def errors_after_repairs(as_written: set[CallError], refused: ProblemKind | None) -> set[CallError]:
+    """The errors that are left. A repair that may not run (`untrusted`) leaves the errors as they were written."""
+    if refused == "untrusted":
+        return as_written
+    return {_ERROR_OF[refused]} if refused in _ERROR_OF else set()

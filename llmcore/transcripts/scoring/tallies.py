@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from llmcore.transcripts.scoring.call_errors import CALL_ERRORS, error_after_repairs, error_as_written
+from llmcore.transcripts.scoring.call_errors import CALL_ERRORS, errors_after_repairs, errors_as_written
 from llmcore.transcripts.scoring.judging import Judgement
 from llmcore.transcripts.scoring.report import DialectRow, ErrorCount, RepairRow
 from llmcore.transcripts.scoring.units import Unit
@@ -51,11 +51,10 @@ class Tally:
         written = judgement.envelope.tool_calls if judgement.envelope is not None else []
         for index, (before, after) in enumerate(zip(written, judgement.calls, strict=True)):
             refused = judgement.refused.get(index)
-            raw = error_as_written(before, after, refused)
+            raw = errors_as_written(before, after, refused)
             self.calls += 1
-            self.raw.update([raw] if raw else [])
-            left = error_after_repairs(raw, refused)
-            self.repaired.update([left] if left else [])
+            self.raw.update(raw)
+            self.repaired.update(errors_after_repairs(raw, refused))
 
     def figures(self) -> dict[str, Any]:
         """The fields of a `FamilyRow` or `ModelRow`, without its names."""
