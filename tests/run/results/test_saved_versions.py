@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -50,14 +50,10 @@ async def test_a_run_of_every_version_resumes(version: int) -> None:
     assert (result.content, sent) == ("Done.", ["Ann"])
 
 
-class Later(RunResult[Any]):
-    """A result of the next version, in which `name` is called `id`."""
-
-    version: Literal[2] = 2  # type: ignore[assignment]  # what the next version would write
-
-
 @pytest.fixture
 def _next_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version 2, in which `name` is called `id`."""
+
     def renamed(data: dict[str, Any]) -> dict[str, Any]:
         return {**{key: value for key, value in data.items() if key != "name"}, "id": data["name"]}
 
@@ -65,11 +61,16 @@ def _next_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_next_version")
-def test_an_older_result_is_upgraded_before_it_is_read() -> None:
+def test_an_older_result_is_upgraded_before_pydantic_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Any] = []
+    monkeypatch.setattr(RunResult, "_read", lambda _, given, __: read.append(given))
     old = {"version": 1, "name": "outer", "messages": []}
-    for read in (Later.model_validate(old), Later.model_validate_json(json.dumps(old))):
-        assert (read.version, read.id) == (2, "outer")
-    assert Later.model_validate_json('{"version": 2, "id": "new", "messages": []}').id == "new"
+    RunResult.model_validate(old)
+    RunResult.model_validate_json(json.dumps(old))
+    RunResult.model_validate_json('{"version": 2, "id": "new", "messages": []}')
+    upgraded = {"version": 2, "id": "outer", "messages": []}
+    assert [read[0], json.loads(read[1])] == [upgraded, upgraded]
+    assert read[2] == '{"version": 2, "id": "new", "messages": []}'
 
 
 @pytest.mark.usefixtures("_next_version")
