@@ -156,8 +156,8 @@ def test_dialects_count_each_call_once_by_its_worst_repair() -> None:
     )
     refused: dict[int, ProblemKind] = {4: "incomplete", 5: "unknown_tool"}
     report = scored(
-        (attempts("first"), [Judgement(Envelope(tool_calls=[*calls]), calls, refused, due=True, problems=("x",))]),
-        (attempts("first"), [Judgement(Envelope(tool_calls=[call("native")]), (call("native"),), due=True)]),
+        (attempts("first"), [Judgement(Envelope(toolCalls=[*calls]), calls, refused, due=True, problems=("x",))]),
+        (attempts("first"), [Judgement(Envelope(toolCalls=[call("native")]), (call("native"),), due=True)]),
     )
     hermes_row, native_row = report.dialects
     assert hermes_row.model_dump() == {
@@ -216,7 +216,7 @@ def test_rows_of_models_are_bounded() -> None:
 
 def test_repairs_by_kind_and_dialect_and_attempts_of_units() -> None:
     calls = (call("hermes", "lossless", "lossless"), call("native", "coerced"))
-    envelope = Envelope(tool_calls=[*calls], repairs=[Repair(kind="y")])
+    envelope = Envelope(toolCalls=[*calls], repairs=[Repair(kind="y")])
     report = scored(
         (attempts("first", "reask"), [BAD, Judgement(envelope, calls, due=True)]),
         (attempts(*["first"], *["reask"] * 20), [BAD] * 21),
