@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+from pydantic import Field
+
 from llmcore.integrations.model_turns import ModelTurns, Part, arguments_json, framework, reply_calls
 from llmcore.run import RunResult
 from llmcore.run.streaming.replies import answer_text
@@ -51,7 +53,7 @@ class ChatLLMCore(_BaseChatModel):  # type: ignore[misc]  # untyped where it is 
 
     orchestrator: Any
     model: str | None = None
-    options: Json = {}  # noqa: RUF012  # pydantic copies it
+    options: Json = Field(default_factory=dict[str, Any], repr=False)  # its headers may hold keys
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the fields."""

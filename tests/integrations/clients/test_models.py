@@ -199,6 +199,16 @@ async def test_structured_output_of_langchain_is_corrected(schema: Any) -> None:
     assert len(server.requests) == 2
 
 
+async def test_headers_of_langchains_runs_are_sent_and_not_shown() -> None:
+    with answering(Turn("Hi.")) as server:
+        async with orchestrator(server) as asked:
+            model = chat_model(asked, options={"extra_headers": {"X-Token": "s3cret-value"}, "temperature": 0.5})
+            assert (await model.ainvoke(QUESTION)).text == "Hi."
+    assert server.requests[0].headers["x-token"] == "s3cret-value"
+    assert server.requests[0].body["temperature"] == 0.5
+    assert "s3cret" not in repr(model)
+
+
 async def test_structured_output_of_langchain_with_the_message() -> None:
     with answering(Turn('{"city": "Oslo"}')) as server:
         async with orchestrator(server) as asked:
