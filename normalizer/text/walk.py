@@ -449,8 +449,8 @@ class Walk:
     def _in_block_quote(self, at: int) -> bool:
         """Whether the line of `at` belongs to a block quote (`> `)."""
         reading = self._reading
-        start, floor = reading.line_start(at), max(reading.done, reading.text_start())
-        return reading.takes_calls and start >= reading.text_start() and in_block_quote(reading.src.text, start, floor)
+        start = reading.line_start(at)
+        return reading.takes_calls and start >= reading.text_start() and in_block_quote(reading.src.text, start)
 
     def _block_quote(self, at: int) -> Steps[int]:
         """Skip the lines of a block quote, and return its end. A call in it is a near miss."""
@@ -462,7 +462,7 @@ class Walk:
             line_end = src.text.find("\n", end)
             if line_end >= 0 and not (may_be_in_block_quote(src.text, line_end + 1) and not src.final):
                 end = line_end + 1
-                if not in_block_quote(src.text, end, start):
+                if not in_block_quote(src.text, end):
                     break
             elif src.final:
                 end = len(src.text)

@@ -1,7 +1,6 @@
 """Markdown block quotes: indented, in lists, of several levels, with or without a space behind the sign.
 
-A line without a sign continues the paragraph of the quote above it, as in Markdown. A blank line, a fence, a heading and a list
-end the paragraph. Three signs right before a name are the marker of a dialect (`>>>get_weather`), and no quote.
+Three signs right before a name are the marker of a dialect (`>>>get_weather`), and no quote.
 """
 
 from __future__ import annotations
@@ -13,22 +12,14 @@ __all__ = ["in_block_quote", "may_be_in_block_quote", "quote_begins", "without_q
 _LISTS = r"[ \t]{0,32}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]{1,16}){0,8}"
 _SIGN = lazy_regex(rf"{_LISTS}(?!>>>\w)(?:>[ \t]?){{1,32}}")
 _BEGUN = lazy_regex(r"[ \t*+•\d.)-]{0,64}>{0,3}\Z")
-_CONTINUES = lazy_regex(r"[ \t]{0,64}(?![-*+•][ \t]|\d{1,9}[.)][ \t]|[#`~>])\S")
 _FIRST = frozenset("> \t-*+•0123456789")
 _REACH = 2048
 """The number of characters before a position in which its quote may begin."""
 
 
-def in_block_quote(text: str, line: int, floor: int = 0) -> bool:
-    """Whether the line that begins at `line` belongs to a block quote. No line before `floor` continues in it."""
-    if text[line : line + 1] in _FIRST and _SIGN.match(text, line) is not None:
-        return True
-    floor = max(floor, line - _REACH)
-    while line > floor and _CONTINUES.match(text, line) is not None:
-        line = text.rfind("\n", floor, line - 1) + 1 or floor
-        if (sign := _SIGN.match(text, line)) is not None and sign[0].strip():
-            return _CONTINUES.match(text, sign.end()) is not None
-    return False
+def in_block_quote(text: str, line: int) -> bool:
+    """Whether the line that begins at `line` belongs to a block quote."""
+    return text[line : line + 1] in _FIRST and _SIGN.match(text, line) is not None
 
 
 def may_be_in_block_quote(text: str, line: int) -> bool:
@@ -41,11 +32,11 @@ def quote_begins(text: str, floor: int, line: int) -> int:
     floor = max(floor, line - _REACH)
     while line > floor:
         above = text.rfind("\n", floor, line - 1) + 1
-        if above < floor or (above == 0 and floor > 0) or not in_block_quote(text, above, floor):
+        if above < floor or (above == 0 and floor > 0) or not in_block_quote(text, above):
             break
         line = above
     return line
 
 
 def without_quote_signs(text: str) -> str:
-    return "\n".join([line[sign.end() :] if (sign := _SIGN.match(line)) else line for line in text.split("\n")])
+    return "\n".join([_SIGN.sub("", line, count=1) for line in text.split("\n")])
