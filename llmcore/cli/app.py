@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from llmcore.cli.explain import explain_command
 from llmcore.cli.mcp import mcp_command
 from llmcore.cli.models import models
 from llmcore.cli.normalize import normalize_command
@@ -24,6 +25,7 @@ __all__ = ["COMMANDS", "app"]
 COMMANDS: dict[str, Callable[..., None]] = {
     "replay": replay,
     "normalize": normalize_command,
+    "explain": explain_command,
     "record": record_command,
     "models": models,
     "probe": probe_command,

@@ -66,8 +66,8 @@ def record_command(
     """
     import asyncio
 
-    from llmcore.cli.record_proxy import record_by_proxy
-    from llmcore.cli.tool_files import tool_objects
+    from llmcore.cli.helpers.record_proxy import record_by_proxy
+    from llmcore.cli.helpers.tool_files import tool_objects
 
     _check_named(model, prompts, proxy=proxy)
     if proxy is not None:

@@ -35,7 +35,7 @@ def tools(
 
     Exit code 0; 2: the tools cannot be read, or the file cannot be written.
     """
-    from llmcore.cli.tool_files import tool_objects
+    from llmcore.cli.helpers.tool_files import tool_objects
     from llmcore.tools.catalogue import Format, catalogue
     from llmcore.types import ConfigError
 
