@@ -15,11 +15,11 @@ from llmcore.validator.schema.compiled import CompiledSchema, check_tool_schema
 from llmcore.validator.schema.problems import MAX_PROBLEMS, Problem, ProblemKind, cut, shown_value
 from llmcore.validator.schema.unsound import unsound_number
 
-__all__ = ["CallJudge", "cut_off_problem", "missing_call_problems"]
+__all__ = ["DOUBTFUL_POSITIONS", "CallJudge", "cut_off_problem", "missing_call_problems"]
 
 _MAX_NAMES = 50
 _MAX_NEAR_MISSES = 3
-_DOUBTFUL_POSITIONS = {
+DOUBTFUL_POSITIONS = {
     "example_lead_in": "one behind words that introduce an example",
     "words_on_both_sides": "one with words before and behind it on its line",
     "words_behind": "one with words behind it on its line",
@@ -134,8 +134,8 @@ class CallJudge:
         refused = [repair for repair in call.repairs if not self._admits(repair.safety, tool)]
         if not refused:
             return []
-        if refused[0].kind in _DOUBTFUL_POSITIONS:
-            doubt = _DOUBTFUL_POSITIONS[refused[0].kind]
+        if refused[0].kind in DOUBTFUL_POSITIONS:
+            doubt = DOUBTFUL_POSITIONS[refused[0].kind]
             return [_problem(index, call, "doubtful", "a call that stands alone, if it is meant", doubt, f"it is {doubt}")]
         return [_guess_problem(index, call, refused[0])]
 

@@ -11,10 +11,11 @@ from rich.text import Text
 from llmcore.cli.output import inline, note, shortened_line, write
 
 if TYPE_CHECKING:
+    from llmcore.reporting.baseline import Comparison
     from llmcore.transcripts import DialectRow, FamilyRow, Finding, ScoreReport, TranscriptReader
     from llmcore.transcripts.scoring.report import TargetVerdict
 
-__all__ = ["plain", "print_report", "report_skipped", "report_table"]
+__all__ = ["plain", "print_comparison", "print_report", "report_skipped", "report_table"]
 
 _FAMILY_COLUMNS = (
     "family",
@@ -39,6 +40,9 @@ def print_report(report: ScoreReport, *, dialects: bool) -> None:
     if dialects and report.dialects:
         write("")
         write(_dialects(report.dialects))
+    if report.calls:
+        write("")
+        write(_errors(report))
     write("")
     if report.near_misses:
         _print_line("near misses (kept as content): " + _counts(report.near_misses))
@@ -46,6 +50,24 @@ def print_report(report: ScoreReport, *, dialects: bool) -> None:
         _print_line(f"pieces of streams that are not events, left out: {report.unreadable_events}")
     _print_findings("units that need a re-ask", report.reasks, report.needs_reask)
     _print_findings("expectations not met", report.unmet, report.unmet_expectations)
+
+
+def print_comparison(comparison: Comparison, show: int) -> None:
+    """Print what became worse and better since the baseline: `show` transcripts of each kind, and every figure."""
+    if not (comparison.is_worse or comparison.passing or comparison.better):
+        _print_line("compared with the baseline: nothing changed", style="bold")
+        return
+    for title, labels in (("fail now", comparison.failing), ("do not fail any more", comparison.passing)):
+        if labels:
+            _print_line(f"transcripts that {title}: {len(labels)}", style="bold")
+            for label in labels[:show]:
+                _print_line(f"  {label}")
+            _print_more(len(labels[:show]) and len(labels) - show)
+    for title, changes in (("worse", comparison.worse), ("better", comparison.better)):
+        if changes:
+            _print_line(f"{title} than the baseline", style="bold")
+        for change in changes:
+            _print_line(f"  {change.figure}: {change.before:.4f} -> {change.now:.4f}")
 
 
 def report_skipped(reader: TranscriptReader, *, as_errors: bool) -> None:
@@ -92,6 +114,13 @@ def _dialects(rows: Sequence[DialectRow]) -> Table:
         )
         success = _percent(row.succeeded / row.units if row.units else None)
         table.add_row(plain(row.dialect), *map(str, figures), success)
+    return table
+
+
+def _errors(report: ScoreReport) -> Table:
+    table = report_table(("errors of calls", "as written", "after repairs"), left={"errors of calls"})
+    for error, count in report.errors.items():
+        table.add_row(error.replace("_", " "), *(_percent(part / report.calls) for part in (count.raw, count.repaired)))
     return table
 
 

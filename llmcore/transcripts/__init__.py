@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from llmcore.transcripts.scoring.report import Finding as Finding
     from llmcore.transcripts.scoring.report import ScoreReport as ScoreReport
     from llmcore.transcripts.scoring.score import Score as Score
-    from llmcore.transcripts.scoring.score import Unit as Unit
-    from llmcore.transcripts.scoring.score import units_of as units_of
+    from llmcore.transcripts.scoring.units import Outcome as Outcome
+    from llmcore.transcripts.scoring.units import Unit as Unit
+    from llmcore.transcripts.scoring.units import units_of as units_of
 
 _LAZY = {
     "AttemptNote": "model",
@@ -48,12 +49,13 @@ _LAZY = {
     "Finding": "scoring.report",
     "Judgement": "scoring.judging",
     "Mismatch": "scoring.expectations",
+    "Outcome": "scoring.units",
     "Score": "scoring.score",
     "ScoreReport": "scoring.report",
     "Transcript": "model",
     "TranscriptError": "errors",
     "TranscriptReader": "formats.reader",
-    "Unit": "scoring.score",
+    "Unit": "scoring.units",
     "family_of": "scoring.families",
     "is_real_provider": "scoring.families",
     "joined": "joining",
@@ -61,7 +63,7 @@ _LAZY = {
     "looks_like_events": "formats.events",
     "read_transcripts": "formats.reader",
     "split_events": "formats.events",
-    "units_of": "scoring.score",
+    "units_of": "scoring.units",
 }
 
 __all__ = [
@@ -75,6 +77,7 @@ __all__ = [
     "Finding",
     "Judgement",
     "Mismatch",
+    "Outcome",
     "Score",
     "ScoreReport",
     "Transcript",

@@ -12,12 +12,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
+from llmcore.support.values.format_versions import FormatVersions
 from llmcore.support.values.narrowing import is_object
 from llmcore.types import AttemptReason, JsonSchema
 from llmcore.types.limits import RECORDING_LIMITS
 from llmcore.types.requests import TextCalls
 
-__all__ = ["REPLY_KEYS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
+__all__ = ["REPLY_KEYS", "TRANSCRIPT_VERSIONS", "AttemptNote", "Exchange", "Expectation", "ExpectedCall", "Transcript"]
 
 REPLY_KEYS = ("response", "chunks", "sse", "text", "error")
 """An exchange has its reply under one of these keys. A stream that ended in an error may have `error` too."""
@@ -175,27 +176,17 @@ class Transcript(_Kept):
         return own.over(self.expect) if own else self.expect
 
 
-_FORMAT, _VERSION = "llmcore.transcript", 1
+_FORMAT = "llmcore.transcript"
+TRANSCRIPT_VERSIONS = FormatVersions("transcripts")
 
 
-def _check_version(data: dict[str, Any]) -> None:
-    """Refuse another version, in which keys may mean something else. A missing version is this one."""
-    ours = data.get("version") is not None and ("exchanges" in data or data.get("format") == _FORMAT)
-    version = data.get("version")
-    if ours and (type(version) is not int or version != _VERSION):
-        shown = (
-            repr(version)
-            if isinstance(version, int | float | str) and len(str(version)) <= _LONGEST_VERSION
-            else "of another kind"
-        )
-        raise ValueError(f"`version` {shown} is not known: this llmcore reads transcripts of version {_VERSION}")
-
-
-_LONGEST_VERSION = 40
+def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
+    """The data in the current version. The `version` of a flat line without `format` is a key of somebody else's."""
+    return TRANSCRIPT_VERSIONS.upgraded(data) if "exchanges" in data or data.get("format") == _FORMAT else data
 
 
 def _from_flat(data: dict[str, Any]) -> dict[str, Any]:
-    _check_version(data)
+    data = _upgraded(data)
     if "exchanges" in data:
         beside = [key for key in REPLY_KEYS if data.get(key) is not None]
         if beside:

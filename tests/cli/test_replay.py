@@ -98,6 +98,59 @@ def test_json(invoke: Invoke, lines: Write) -> None:
     assert figures["skipped"][0]["line"] == 3
 
 
+def test_errors_of_calls_as_written_and_after_repairs(invoke: Invoke, lines: Write) -> None:
+    repaired = {**GOOD, "response": None, "text": hermes("{'city': 'Paris',}")}
+    output = invoke("replay", lines(GOOD, repaired, CUT)).output
+    assert table_row(output, "invalid json") == ["invalid json", "66.6%", "33.3%"]
+    assert table_row(output, "unknown name") == ["unknown name", "0.0%", "0.0%"]
+
+
+def test_a_page_and_junit_xml_are_written_beside_the_tables(invoke: Invoke, lines: Write, tmp_path: Path) -> None:
+    page, cases = tmp_path / "report.html", tmp_path / "report.xml"
+    result = invoke("replay", lines(GOOD, WRONG, "garbage"), "--html", page, "--junit", cases, "--on-error", "skip")
+    assert result.exit_code == 1
+    assert '"label": "wrong"' in page.read_text("utf-8")
+    assert 'tests="3" failures="1" errors="1"' in cases.read_text("utf-8")
+    assert table_row(result.output, "openai")[1] == "2"
+
+
+def test_what_is_not_in_the_page_is_named(invoke: Invoke, lines: Write, tmp_path: Path) -> None:
+    result = invoke("replay", lines(*[WRONG] * 502), "--html", tmp_path / "report.html", "--show", "0")
+    words = f"2 failed transcripts that are not in {tmp_path / 'report.html'} are in {tmp_path / 'report.rest.jsonl'}\n"
+    assert result.stderr.endswith(words)
+    assert (tmp_path / "report.rest.jsonl").read_text("utf-8").count("\n") == 2
+
+
+def test_a_report_that_would_overwrite_its_input_exits_2_and_changes_nothing(invoke: Invoke, lines: Write) -> None:
+    path = lines(GOOD)
+    before = path.read_bytes()
+    for option in ("--html", "--junit"):
+        result = invoke("replay", path, option, path)
+        assert (result.exit_code, path.read_bytes()) == (2, before)
+        assert f"{path}: is read by this replay and would be overwritten; name another file" in result.stderr
+
+
+def test_with_a_baseline_only_what_became_worse_exits_1(invoke: Invoke, lines: Write, tmp_path: Path) -> None:
+    old = tmp_path / "old.json"
+    old.write_text(invoke("replay", lines(GOOD, WRONG, CUT), "--json").stdout, "utf-8")
+    assert json.loads(old.read_text("utf-8"))["failed"] == ["wrong", "cut"]
+    same = invoke("replay", lines(GOOD, WRONG, CUT), "--baseline", old)
+    assert (same.exit_code, "compared with the baseline: nothing changed" in same.output) == (0, True)
+    better = invoke("replay", lines(GOOD, {**WRONG, "calls": [CALL]}, CUT), "--baseline", old)
+    assert (better.exit_code, "transcripts that do not fail any more: 1\n  wrong\n" in better.output) == (0, True)
+    assert "better than the baseline\n  dialect native: success: 0.5000 -> 1.0000\n" in better.output
+    worse = invoke("replay", lines({**GOOD, "calls": []}, WRONG, CUT), "--baseline", old, "--json")
+    comparison = json.loads(worse.stdout)["comparison"]
+    assert (worse.exit_code, comparison["failing"]) == (1, ["good"])
+    assert comparison["worse"][0] == {"figure": "dialect native: success", "before": 0.5, "now": 0.0}
+
+
+def test_a_baseline_that_is_none_exits_2(invoke: Invoke, lines: Write) -> None:
+    result = invoke("replay", lines(GOOD), "--baseline", lines(GOOD, name="old.jsonl"))
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "is not what `llmcore replay --json` printed" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -108,11 +108,15 @@ def test_the_program_of_the_transcripts_page_runs(recordings: Path, capsys: pyte
 
 @pytest.mark.usefixtures("recordings")
 def test_the_commands_of_the_transcripts_page_run(invoke: Invoke) -> None:
-    (commands,) = fenced("transcripts", "sh")
-    for command in commands.splitlines():
+    for line in "\n".join(fenced("transcripts", "sh")).splitlines():
+        command, _, target = line.partition(" > ")
         name, *arguments = shlex.split(command)
         assert name == "llmcore"
-        assert invoke(*arguments).exit_code == 0
+        result = invoke(*arguments)
+        assert result.exit_code == 0
+        if target:
+            Path(target).write_text(result.stdout, "utf-8")
+    assert {"report.html", "report.xml", "old.json"} <= {path.name for path in Path().iterdir()}
 
 
 @pytest.mark.usefixtures("recordings")

@@ -10,33 +10,52 @@ from pydantic import ValidationError
 
 from llmcore.run.results.history import open_calls
 from llmcore.support.code.suggestions import mistake_in, unknown
+from llmcore.support.values.format_versions import FormatVersions
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import CallerError, Message, TextBlock, ToolResultBlock
 
 __all__ = [
+    "SAVED_RESULTS",
     "check_ends_with_request",
     "check_not_empty",
     "check_results_answer_calls",
-    "check_saved",
+    "checked_saved",
     "is_blank",
     "not_saved_error",
     "openai_messages",
 ]
 
 
-def check_saved(data: Mapping[Any, Any], fields: Iterable[str], version: int) -> None:
-    """Raises `CallerError` if `data` is no saved result of this version. An unknown key raises, too, because it would be lost."""
-    given = data.get("version", version)
-    if given != version:
-        raise CallerError(
-            f"this result was saved with version {given!r} of the format and this llmcore reads version {version}; "
-            "read it with the llmcore that wrote it, or give its `messages` as message_history"
-        )
+SAVED_RESULTS = FormatVersions("saved results")
+"""The versions that `RunResult.version` counts."""
+
+
+def checked_saved(data: dict[str, Any], fields: Iterable[str]) -> dict[str, Any]:
+    """The saved result in the current version. Raises `CallerError` if it is none, or of a newer version. An unknown key raises,
+    too, because it would be lost."""
+    if data.get("version") is not None:
+        try:
+            data = _with_runs(SAVED_RESULTS.upgraded(data))
+        except ValueError as error:
+            raise CallerError(
+                f"this result cannot be read: {error}; read it with the llmcore that wrote it, or give its `messages` as "
+                "message_history"
+            ) from None
     for name in data:
         if name not in fields:
             raise CallerError(unknown("a RunResult", "field", str(name)[:80], fields))
     for name in ("version", "messages"):
         if name not in data:
             raise CallerError(f"this is no saved RunResult: it has no `{name}`{_keys_of(data)}; save one by model_dump_json()")
+    return data
+
+
+def _with_runs(data: dict[str, Any]) -> dict[str, Any]:
+    """The data whose nested results are in the current version, too."""
+    runs = data.get("runs")
+    if data.get("version") == 1 or not is_list(runs):  # version 1 is the oldest: nothing was upgraded
+        return data
+    return {**data, "runs": [_with_runs(SAVED_RESULTS.upgraded(run)) if is_object(run) else run for run in runs]}
 
 
 def _keys_of(data: Mapping[Any, Any]) -> str:

@@ -16,12 +16,12 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 from typing_extensions import TypeVar  # with a default, so that a bare RunResult is one of any value
 
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.run.results.open_calls import NOT_BEGUN, OpenCall
-from llmcore.run.results.openai_history import check_saved, not_saved_error, openai_messages
+from llmcore.run.results.openai_history import checked_saved, not_saved_error, openai_messages
 from llmcore.support.code.suggestions import describe_value, dollars
 from llmcore.support.values.copies import Value, updated
 from llmcore.support.values.json_data import JsonData, JsonObject, JsonText, json_data
@@ -224,8 +224,8 @@ class RunResult(Value, Generic[T]):
     come back as plain data, all other fields as they were. An envelope's `source` and `segments` are no fields and are lost.
     Values that JSON cannot express stand as text: infinity as "Infinity", a number of more than 4300 digits as its digits.
 
-    `version` grows when the JSON's keys change their meaning. An unknown key or version raises `CallerError`. A result, even
-    one that was read back, can be the `message_history` of the next run.
+    `version` grows when the JSON's keys change their meaning. Older versions are upgraded when they are read. An unknown key or a
+    newer version raises `CallerError`. A result, even one that was read back, can be the `message_history` of the next run.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -261,12 +261,13 @@ class RunResult(Value, Generic[T]):
     def model_validate(cls, obj: Any, **options: Any) -> Self:
         """A result from data such as `model_dump(mode="json")` returns. Raises `CallerError` for anything else."""
         if is_object(obj):
-            check_saved(obj, cls.model_fields, 1)
+            obj = checked_saved(obj, cls.model_fields)
         return cls._read(cast("Callable[..., Self]", super().model_validate), obj, options)
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """A result that `model_dump_json` wrote. Raises `CallerError` for anything else, and for another version."""
+        """A result that `model_dump_json` of this llmcore or an older one wrote. Raises `CallerError` for anything else, and for
+        a newer version."""
         try:
             data: object = from_json(json_data)
         except TypeError:
@@ -274,7 +275,8 @@ class RunResult(Value, Generic[T]):
         except ValueError as error:
             raise CallerError(f"this is no saved RunResult: it is no JSON ({error}); save one by model_dump_json()") from None
         if is_object(data):
-            check_saved(data, cls.model_fields, 1)
+            current = checked_saved(data, cls.model_fields)
+            json_data = json_data if current is data else to_json(current)
         return cls._read(cast("Callable[..., Self]", super().model_validate_json), json_data, options)
 
     @classmethod

@@ -6,8 +6,8 @@ that names the line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,14 +30,15 @@ __all__ = ["Judgement", "Mismatch", "judge"]
 class Judgement:
     """One exchange judged.
 
-    `envelope` is None if the request failed. `calls` are the calls after layer 3's repairs; those at the indexes in
-    `refused` may not run. `due`: a call or a value was due, so the reply is a unit. `problems`: the reasons for a re-ask.
-    `mismatches`: what differs from the expectation. `unreadable_events`: pieces of a recorded stream that are not events.
+    `envelope` is None if the request failed. `calls` are the calls after layer 3's repairs. Those at the indexes in `refused`
+    may not run, and the kind is that of the first problem. `due`: a call or a value was due, so the reply is a unit.
+    `problems`: the reasons for a re-ask. `mismatches`: what differs from the expectation. `unreadable_events`: pieces of a
+    recorded stream that are not events.
     """
 
     envelope: Envelope | None
     calls: tuple[ToolCall, ...] = ()
-    refused: frozenset[int] = frozenset()
+    refused: Mapping[int, ProblemKind] = field(default_factory=dict[int, ProblemKind])
     due: bool = False
     problems: tuple[str, ...] = ()
     mismatches: tuple[Mismatch, ...] = ()
@@ -72,7 +73,7 @@ def judge(transcript: Transcript, index: int) -> Judgement:
     return Judgement(
         envelope=envelope,
         calls=tuple(calls),
-        refused=frozenset(problem.call for problem in problems if problem.call is not None),
+        refused={problem.call: problem.kind for problem in reversed(problems) if problem.call is not None},
         due=expected or facts.forced or bool(calls or _missed(envelope)) or envelope.truncated,
         problems=tuple(map(_line, [*problems, *without_value])),
         mismatches=tuple(mismatches),

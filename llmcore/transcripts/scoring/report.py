@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import BaseModel, Field, computed_field
 
 from llmcore.transcripts.scoring.families import MAX_FALLBACK_SHARE, MAX_RETRIES_PER_CALL, SUCCESS_TARGETS
+from llmcore.types import Safety
 
-__all__ = ["DialectRow", "FamilyRow", "Finding", "ScoreReport", "TargetVerdict"]
+__all__ = ["DialectRow", "ErrorCount", "FamilyRow", "Finding", "ModelRow", "RepairRow", "ScoreReport", "TargetVerdict"]
 
 
 class Finding(BaseModel):
@@ -41,12 +42,20 @@ class TargetVerdict(BaseModel):
     met: bool
 
 
+class ErrorCount(BaseModel):
+    """How many calls have one error: as the model wrote them (`raw`), and after the repairs."""
+
+    raw: int
+    repaired: int
+
+
 class FamilyRow(BaseModel):
     """One model family. Real and local recordings are separate rows.
 
     `needs_reask`: units that need a re-ask which the recording does not have. `wrong`: valid units that differ from the
     expectation. `retries_per_call` (re-asks, other modes and models, per successful unit) and `fallback_share` (units
-    that used another mode or model) are None unless the row has runs of several exchanges.
+    that used another mode or model) are None unless the row has runs of several exchanges. `errors`: how many of the
+    `calls` have each of `CALL_ERRORS`.
     """
 
     family: str
@@ -59,6 +68,8 @@ class FamilyRow(BaseModel):
     success_rate: float | None
     retries_per_call: float | None
     fallback_share: float | None
+    calls: int
+    errors: dict[str, ErrorCount]
 
     @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property; pydantic documents it so
     @property
@@ -71,6 +82,12 @@ class FamilyRow(BaseModel):
             *_verdict("retries per call", self.retries_per_call, MAX_RETRIES_PER_CALL),
             *_verdict("fallback", self.fallback_share, MAX_FALLBACK_SHARE, below=True),
         ]
+
+
+class ModelRow(FamilyRow):
+    """One model of a family. After 500 models, the others are one row without a family."""
+
+    model: str
 
 
 def _verdict(
@@ -98,8 +115,21 @@ class DialectRow(BaseModel):
     succeeded: int
 
 
+class RepairRow(BaseModel):
+    """How often one kind of repair was made in the calls of a dialect. An empty dialect: repairs of no single call."""
+
+    kind: str
+    safety: Safety
+    dialect: str
+    count: int
+
+
 class ScoreReport(BaseModel):
-    """A whole replay. `near_misses` has counts by reason. `unmet` and `reasks` have only the first findings."""
+    """A whole replay.
+
+    `errors`: how many of the `calls` have each of `CALL_ERRORS`. `attempts`: how many units took so many exchanges; 10 stands
+    for 10 and more. `near_misses` has counts by reason. `unmet` and `reasks` have only the first findings.
+    """
 
     runs: int
     exchanges: int
@@ -107,8 +137,13 @@ class ScoreReport(BaseModel):
     succeeded: int
     needs_reask: int
     wrong: int
+    calls: int
+    errors: dict[str, ErrorCount]
     families: list[FamilyRow]
+    models: list[ModelRow]
     dialects: list[DialectRow]
+    repairs: list[RepairRow]
+    attempts: dict[int, int]
     near_misses: dict[str, int] = Field(default_factory=dict[str, int])
     unreadable_events: int = 0
     unmet_expectations: int = 0

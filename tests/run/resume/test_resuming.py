@@ -76,7 +76,7 @@ async def test_a_run_that_is_over_needs_something_new(as_history: bool, stored: 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({"version": 2}, "version 2 of the format and this llmcore reads version 1"),
+        ({"version": 2}, "`version` 2 is not known: this llmcore reads saved results of version 1; upgrade llmcore"),
         ({"verzion": 1, "foo": 2}, "no field 'verzion'; did you mean 'version'"),
         ({"version": 1, "toolResults": []}, "did you mean 'tool_results'"),
     ],

@@ -9,6 +9,7 @@ import pytest
 
 from llmcore.transcripts import FamilyRow, Judgement, Mismatch, Score, ScoreReport, Transcript, units_of
 from llmcore.types import Envelope, NearMiss, Repair, ToolCall
+from llmcore.validator import ProblemKind
 from tests.transcripts.runs import CALL, chat, hermes, run
 
 NOTHING = Judgement(Envelope())
@@ -153,9 +154,10 @@ def test_dialects_count_each_call_once_by_its_worst_repair() -> None:
         call("hermes", known=False),
         call("native"),
     )
+    refused: dict[int, ProblemKind] = {4: "incomplete", 5: "unknown_tool"}
     report = scored(
-        (attempts("first"), [Judgement(Envelope(), calls, frozenset({4, 5}), due=True, problems=("x",))]),
-        (attempts("first"), [Judgement(Envelope(), (call("native"),), due=True)]),
+        (attempts("first"), [Judgement(Envelope(toolCalls=[*calls]), calls, refused, due=True, problems=("x",))]),
+        (attempts("first"), [Judgement(Envelope(toolCalls=[call("native")]), (call("native"),), due=True)]),
     )
     hermes_row, native_row = report.dialects
     assert hermes_row.model_dump() == {
@@ -203,3 +205,34 @@ def test_real_replies_from_judging_to_the_report() -> None:
     assert (openai.retries_per_call, openai.fallback_share, report.exchanges) == (1.0, 0.0, 4)
     assert {found.dialect: found.calls for found in report.dialects} == {"hermes": 3, "native": 1}
     assert report.unmet_expectations == 1
+
+
+def test_rows_of_models_are_bounded() -> None:
+    report = scored(*((attempts("first", model=f"gpt-4-{number}"), [GOOD]) for number in range(510)))
+    assert len(report.models) == 501
+    assert report.models[0].model_dump()["model"] == "(other models)"
+    assert (report.models[0].runs, sum(row.runs for row in report.models)) == (10, 510)
+
+
+def test_repairs_by_kind_and_dialect_and_attempts_of_units() -> None:
+    calls = (call("hermes", "lossless", "lossless"), call("native", "coerced"))
+    envelope = Envelope(toolCalls=[*calls], repairs=[Repair(kind="y")])
+    report = scored(
+        (attempts("first", "reask"), [BAD, Judgement(envelope, calls, due=True)]),
+        (attempts(*["first"], *["reask"] * 20), [BAD] * 21),
+        (attempts("first"), [GOOD]),
+    )
+    assert [(row.kind, row.safety, row.dialect, row.count) for row in report.repairs] == [
+        ("x", "lossless", "hermes", 2),
+        ("x", "coerced", "native", 1),
+        ("y", "lossless", "", 1),
+    ]
+    assert report.attempts == {1: 1, 2: 1, 10: 1}
+
+
+def test_an_outcome_says_why_its_run_failed() -> None:
+    score = Score()
+    assert not score.add_judged(attempts("first", "reask"), [BAD, GOOD]).failed
+    assert score.add_judged(attempts("first"), [BAD]).reasons == ["guess"]
+    missed = score.add_judged(attempts("first"), [WRONG])
+    assert (missed.failed, missed.needs_reask, missed.reasons) == (True, False, ["not as expected: calls"])
