@@ -19,6 +19,7 @@ from llmcore.cli.record import record_command
 from llmcore.cli.replay import replay
 from llmcore.cli.serve import serve_command
 from llmcore.cli.tools import tools
+from llmcore.cli.verify import verify_command
 
 __all__ = ["COMMANDS", "app"]
 
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "record": record_command,
     "models": models,
     "probe": probe_command,
+    "verify": verify_command,
     "tools": tools,
     "mcp": mcp_command,
     "serve": serve_command,

@@ -62,9 +62,10 @@ def probe_command(
             "--save needs --store FILE|URL (or $LLMCORE_CAPABILITIES): the store that the programs with this model read"
         )
     from llmcore import CapabilityStore
+    from llmcore.cli.helpers.model_choice import chosen_model
 
     shared = CapabilityStore(backend=store if save else None)
-    registry, config = _configured(model, models, base_url)
+    registry, config = chosen_model(model, models, base_url)
     asked = _asked_or_failed(registry, config, shared, timeout)
     found = {place: report for place, report in asked.items() if not isinstance(report, str)}
     saved = save and asyncio.run(_saved(list(found.values()), shared))
@@ -83,15 +84,6 @@ def probe_command(
         exit_with_error(
             f"{len(asked) - len(found)} of {len(asked)} deployments of {config.alias} could not be asked", _EXIT_NOT_ASKED
         )
-
-
-def _configured(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
-    from llmcore.models import ModelRegistry
-
-    if models is not None and base_url is not None:
-        exit_with_error("use --base-url with a model's name; with --models the registry says where a model is served")
-    registry = ModelRegistry.load(model, base_url=base_url) if models is None else ModelRegistry.from_yaml(models)
-    return registry, registry.get(model)
 
 
 def _asked_or_failed(

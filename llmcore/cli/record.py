@@ -66,6 +66,7 @@ def record_command(
     """
     import asyncio
 
+    from llmcore.cli.helpers.model_choice import chosen_model
     from llmcore.cli.helpers.record_proxy import record_by_proxy
     from llmcore.cli.helpers.tool_files import tool_objects
 
@@ -74,7 +75,7 @@ def record_command(
         _check_writable(output)
         record_by_proxy(proxy, output, port=port, provider=provider, provenance=provenance)
         return
-    registry, config = _registry(model, models, base_url)
+    registry, config = chosen_model(model, models, base_url)
     offered = tool_objects(tools) if tools is not None else []
     _check_writable(output)
     session = _Session(registry, config, offered, output, provenance or _provenance(config))
@@ -89,18 +90,6 @@ def _check_named(model: str, prompts: list[str] | None, *, proxy: str | None) ->
         exit_with_error("--proxy records what clients ask: leave out MODEL and PROMPT")
     if proxy is None and not (model and prompts):
         exit_with_error("record needs a MODEL and a PROMPT, or --proxy URL")
-
-
-def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
-    from llmcore.models import ModelRegistry
-
-    if models is not None:
-        if base_url is not None:
-            exit_with_error("use --base-url with PROVIDER/MODEL; with --models the registry says where a model is served")
-        registry = ModelRegistry.from_yaml(models)
-        return registry, registry.get(model)
-    registry = ModelRegistry.load(model, base_url=base_url)
-    return registry, next(iter(registry))
 
 
 def _provenance(config: ModelConfig) -> str:

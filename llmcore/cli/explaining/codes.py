@@ -54,15 +54,14 @@ def all_explanations() -> Sequence[Explanation]:
             switches |= table.pop("switches", {})
             for kind, found in table.items():
                 rows[kind] |= found
+    rows["near_miss"] = {code: {"what": NEAR_MISS_REASONS[code], **row} for code, row in rows["near_miss"].items()}
     kinds: tuple[CodeKind, ...] = get_args(CodeKind)
-    defaults: dict[tuple[str, str], dict[str, Any]] = {
-        ("near_miss", code): {"what": sentence} for code, sentence in NEAR_MISS_REASONS.items()
-    }
-    return tuple(
-        Explanation(kind, code, **{**defaults.get((kind, code), {}), **row, "off": switches[row["off"]]})
-        for kind in kinds
-        for code, row in sorted(rows[kind].items())
-    )
+    return tuple(_explanation(kind, code, row, switches) for kind in kinds for code, row in sorted(rows[kind].items()))
+
+
+def _explanation(kind: CodeKind, code: str, row: dict[str, Any], switches: dict[str, str]) -> Explanation:
+    fields: dict[str, Any] = {**row, "off": switches[row["off"]]}
+    return Explanation(kind, code, **fields)
 
 
 def explanations_of(code: str) -> Sequence[Explanation]:

@@ -1,0 +1,34 @@
+"""The model that a command's arguments name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llmcore.cli.output import exit_with_error
+
+if TYPE_CHECKING:
+    from llmcore.models import ModelConfig, ModelRegistry
+
+__all__ = ["chosen_model", "endpoint_of"]
+
+
+def chosen_model(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
+    """The registry and the model: an alias of the registry at `models`, or a model's name, served at `base_url`."""
+    from llmcore.models import ModelRegistry
+
+    if models is not None and base_url is not None:
+        exit_with_error("use --base-url with a model's name; with --models the registry says where a model is served")
+    registry = ModelRegistry.load(model, base_url=base_url) if models is None else ModelRegistry.from_yaml(models)
+    return registry, registry.get(model)
+
+
+def endpoint_of(given: str, models: Path | None) -> ModelConfig:
+    """The model that `given` names: MODEL@URL, an alias of the registry at `models`, or PROVIDER/MODEL.
+
+    Of a model with several deployments, the first.
+    """
+    model, at, url = given.rpartition("@")
+    is_place = bool(at) and url.startswith(("http://", "https://"))
+    _, config = chosen_model(model, None, url) if is_place else chosen_model(given, models, None)
+    return config.at(config.places[0])
