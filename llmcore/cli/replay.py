@@ -125,7 +125,7 @@ def _as_data(
     report: ScoreReport, reader: TranscriptReader, failed: list[str], comparison: Comparison | None
 ) -> dict[str, object]:
     skipped = [{"path": str(error.path), "line": error.line, "message": error.message} for error in reader.skipped]
-    data = {**report.model_dump(), "failed": failed, "skipped_count": reader.skipped_count, "skipped": skipped}
+    data: dict[str, object] = {**report.model_dump(), "failed": failed, "skipped_count": reader.skipped_count, "skipped": skipped}
     return data if comparison is None else {**data, "comparison": comparison.model_dump()}
 
 

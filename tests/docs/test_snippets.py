@@ -108,7 +108,7 @@ def test_the_program_of_the_transcripts_page_runs(recordings: Path, capsys: pyte
 
 @pytest.mark.usefixtures("recordings")
 def test_the_commands_of_the_transcripts_page_run(invoke: Invoke) -> None:
-    for line in "\n".join(fenced("transcripts", "sh")).splitlines():
+    for line in "".join(fenced("transcripts", "sh")).splitlines():
         command, _, target = line.partition(" > ")
         name, *arguments = shlex.split(command)
         assert name == "llmcore"

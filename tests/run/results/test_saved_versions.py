@@ -63,18 +63,22 @@ def _next_version(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_next_version")
 def test_an_older_result_is_upgraded_before_pydantic_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Any] = []
-    monkeypatch.setattr(RunResult, "_read", lambda _, given, __: read.append(given))
-    old = {"version": 1, "name": "outer", "messages": []}
+
+    def keep(_: object, given: object, __: object) -> None:
+        read.append(given)
+
+    monkeypatch.setattr(RunResult, "_read", keep)
+    old: dict[str, Any] = {"version": 1, "name": "outer", "messages": []}
     RunResult.model_validate(old)
     RunResult.model_validate_json(json.dumps(old))
     RunResult.model_validate_json('{"version": 2, "id": "new", "messages": []}')
-    upgraded = {"version": 2, "id": "outer", "messages": []}
+    upgraded: dict[str, Any] = {"version": 2, "id": "outer", "messages": []}
     assert [read[0], json.loads(read[1])] == [upgraded, upgraded]
     assert read[2] == '{"version": 2, "id": "new", "messages": []}'
 
 
 @pytest.mark.usefixtures("_next_version")
 def test_nested_runs_are_upgraded_too() -> None:
-    inner = {"version": 1, "name": "inner", "messages": []}
+    inner: dict[str, Any] = {"version": 1, "name": "inner", "messages": []}
     upgraded = openai_history.checked_saved({**inner, "name": "outer", "runs": [inner]}, RunResult.model_fields)
     assert (upgraded["id"], upgraded["runs"]) == ("outer", [{"version": 2, "id": "inner", "messages": []}])

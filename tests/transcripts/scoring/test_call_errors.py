@@ -9,24 +9,25 @@ import pytest
 from llmcore.transcripts import Score
 from tests.transcripts.runs import chat, hermes, run
 
+NONE: set[str] = set()
 NATIVE_TEXT = '{"city": "Paris", "days": "2"}'
 
 
 @pytest.mark.parametrize(
     ("reply", "raw", "repaired"),
     [
-        pytest.param({"text": hermes()}, set(), set(), id="as it should be"),
-        pytest.param({"text": hermes("{'city': 'Paris',}")}, {"invalid_json"}, set(), id="repaired text"),
+        pytest.param({"text": hermes()}, NONE, NONE, id="as it should be"),
+        pytest.param({"text": hermes("{'city': 'Paris',}")}, {"invalid_json"}, NONE, id="repaired text"),
         pytest.param({"text": hermes()[:60]}, {"invalid_json"}, {"invalid_json"}, id="cut"),
         pytest.param({"response": chat("nonsense")}, {"invalid_json"}, {"invalid_json"}, id="unreadable"),
-        pytest.param({"text": hermes(name="get-weather")}, {"unknown_name"}, set(), id="a spelling of a name"),
+        pytest.param({"text": hermes(name="get-weather")}, {"unknown_name"}, NONE, id="a spelling of a name"),
         pytest.param({"text": hermes(name="fly")}, {"unknown_name"}, {"unknown_name"}, id="an unknown name"),
-        pytest.param({"response": chat(NATIVE_TEXT)}, {"schema_mismatch"}, set(), id="a coerced value"),
+        pytest.param({"response": chat(NATIVE_TEXT)}, {"schema_mismatch"}, NONE, id="a coerced value"),
         pytest.param({"text": hermes({"days": 1})}, {"schema_mismatch"}, {"schema_mismatch"}, id="a missing argument"),
         pytest.param(
             {"text": hermes("{'days': 1}")}, {"invalid_json", "schema_mismatch"}, {"schema_mismatch"}, id="two errors, one left"
         ),
-        pytest.param({"text": f"For example: {hermes()}"}, set(), set(), id="a doubtful place is no error of the call"),
+        pytest.param({"text": f"For example: {hermes()}"}, NONE, NONE, id="a doubtful place is no error of the call"),
     ],
 )
 def test_errors_as_written_and_after_repairs(reply: dict[str, Any], raw: set[str], repaired: set[str]) -> None:
