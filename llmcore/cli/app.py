@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from llmcore.cli.chat import chat_command
 from llmcore.cli.explain import explain_command
 from llmcore.cli.mcp import mcp_command
 from llmcore.cli.models import models
@@ -24,6 +25,7 @@ from llmcore.cli.verify import verify_command
 __all__ = ["COMMANDS", "app"]
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "chat": chat_command,
     "replay": replay,
     "normalize": normalize_command,
     "explain": explain_command,
