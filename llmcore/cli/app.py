@@ -24,20 +24,23 @@ from llmcore.cli.verify import verify_command
 
 __all__ = ["COMMANDS", "app"]
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "chat": chat_command,
-    "replay": replay,
-    "normalize": normalize_command,
-    "explain": explain_command,
-    "record": record_command,
-    "models": models,
-    "probe": probe_command,
-    "verify": verify_command,
-    "tools": tools,
-    "mcp": mcp_command,
-    "serve": serve_command,
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
+    "chat": (chat_command, "llmcore chat qwen3:8b --base-url http://127.0.0.1:11434/v1 --tools my_tools:tools"),
+    "replay": (replay, "llmcore replay runs.jsonl --html report.html"),
+    "normalize": (normalize_command, "llmcore normalize reply.txt --tools tools.json --explain"),
+    "explain": (explain_command, "llmcore explain trailing_comma"),
+    "record": (
+        record_command,
+        'llmcore record groq/llama-3.3-70b-versatile "Weather?" --tools my_tools:tools -o runs.jsonl',
+    ),
+    "models": (models, "llmcore models models.yaml"),
+    "probe": (probe_command, "llmcore probe qwen3:8b --base-url http://127.0.0.1:11434/v1"),
+    "verify": (verify_command, "llmcore verify qwen3:8b@http://127.0.0.1:11434/v1"),
+    "tools": (tools, "llmcore tools my_tools:tools > TOOLS.md"),
+    "mcp": (mcp_command, "llmcore mcp my_tools:tools"),
+    "serve": (serve_command, "llmcore serve models.yaml --port 8000"),
 }
-
+"""Each command with its example, which stands below its help."""
 
 _UsageError: Any = typer.BadParameter.__base__  # it is in click or in typer, depending on typer's release
 _NO_ARGUMENTS = "NoArgsIsHelpError"
@@ -76,12 +79,12 @@ def _one_line() -> Generator[None]:
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # a traceback is for a bug report: plain, complete, without the values of variables
     help="Reliable tool calling and typed output on any language model.",
+    epilog="`llmcore COMMAND --help` lists the options of a command. Documentation: docs/cli.md",
 )
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+for _name, (_command, _example) in COMMANDS.items():
+    app.command(_name, epilog=f"Example: {_example}")(_command)
 
 
 def _show_version(wanted: bool) -> None:

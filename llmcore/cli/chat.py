@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from llmcore.cli.helpers.model_choice import chosen_model, completed_model
+
 __all__ = ["chat_command"]
 
 
@@ -14,7 +16,9 @@ def chat_command(
     model: Annotated[
         str,
         typer.Argument(
-            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.", metavar="MODEL"
+            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
+            metavar="MODEL",
+            autocompletion=completed_model,
         ),
     ],
     tools: Annotated[
@@ -39,7 +43,6 @@ def chat_command(
     Exit code 0; 2: the command or its configuration is wrong.
     """
     from llmcore.cli.chatting.session import ChatSession
-    from llmcore.cli.helpers.model_choice import chosen_model
     from llmcore.cli.helpers.tool_files import tool_objects
     from llmcore.orchestrator import Orchestrator
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import as_json_text, exit_with_error, note, shortened_line, write
+from llmcore.cli.helpers.model_choice import chosen_model, completed_model
+from llmcore.cli.helpers.progress import spinner
+from llmcore.cli.output import as_json_text, exit_with_error, inline, note, shortened_line, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +28,9 @@ def probe_command(
     model: Annotated[
         str,
         typer.Argument(
-            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.", metavar="MODEL"
+            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
+            metavar="MODEL",
+            autocompletion=completed_model,
         ),
     ],
     models: Annotated[
@@ -62,11 +66,11 @@ def probe_command(
             "--save needs --store FILE|URL (or $LLMCORE_CAPABILITIES): the store that the programs with this model read"
         )
     from llmcore import CapabilityStore
-    from llmcore.cli.helpers.model_choice import chosen_model
 
     shared = CapabilityStore(backend=store if save else None)
     registry, config = chosen_model(model, models, base_url)
-    asked = _asked_or_failed(registry, config, shared, timeout)
+    with spinner(f"asking {inline(config.alias)}"):
+        asked = _asked_or_failed(registry, config, shared, timeout)
     found = {place: report for place, report in asked.items() if not isinstance(report, str)}
     saved = save and asyncio.run(_saved(list(found.values()), shared))
     saved_to = store if saved else None

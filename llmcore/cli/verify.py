@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from llmcore.cli.output import EXIT_UNMET, as_json_text, exit_with_error, note, shortened_line, terminal, write
+from llmcore.cli.helpers.model_choice import completed_model, endpoint_of
+from llmcore.cli.helpers.progress import steps
+from llmcore.cli.output import EXIT_UNMET, as_json_text, exit_with_error, note, shortened_line, write
 
 if TYPE_CHECKING:
     from llmcore.models import ModelConfig
@@ -23,7 +24,12 @@ _TITLES = {"invalid_json": "InvalidJson", "unknown_name": "UnknownName", "schema
 
 def verify_command(
     endpoint: Annotated[
-        str, typer.Argument(help="MODEL@URL of an OpenAI-compatible server, PROVIDER/MODEL, or an alias.", metavar="ENDPOINT")
+        str,
+        typer.Argument(
+            help="MODEL@URL of an OpenAI-compatible server, PROVIDER/MODEL, or an alias.",
+            metavar="ENDPOINT",
+            autocompletion=completed_model,
+        ),
     ],
     reference: Annotated[
         str | None, typer.Option(help="An endpoint that gets the same questions, for the trigger F1.", metavar="ENDPOINT")
@@ -48,7 +54,6 @@ def verify_command(
     """
     import asyncio
 
-    from llmcore.cli.helpers.model_choice import endpoint_of
     from llmcore.types import AuthenticationFailed, ModelNotFound, QuotaExceeded
     from llmcore.verifying import request_count, time_limit
 
@@ -58,7 +63,7 @@ def verify_command(
     places = " and ".join(each.endpoint.key.replace("|", " ") for each in (config, other) if each is not None)
     note(f"{total} requests to {places}, {time_limit() / 60:.0f} minutes at most")
     try:
-        with _progress(total) as done:
+        with steps("asking", total) as done:
             report = asyncio.run(_verified(config, other, done))
     except (AuthenticationFailed, ModelNotFound, QuotaExceeded) as error:
         if error.status is None:
@@ -81,19 +86,6 @@ async def _verified(config: ModelConfig, other: ModelConfig | None, done: Callab
         return await verify(config, adapter, reference=None if other is None else (other, adapter), done=done)
     finally:
         await adapter.close()
-
-
-@contextmanager
-def _progress(total: int) -> Generator[Callable[[], None]]:
-    console = terminal(err=True)
-    if not console.is_terminal:
-        yield lambda: None
-        return
-    from rich.progress import Progress
-
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("asking", total=total)
-        yield lambda: progress.advance(task)
 
 
 def _print(report: VerifyReport) -> None:
