@@ -15,6 +15,7 @@ from llmcore.cli.mcp import mcp_command
 from llmcore.cli.models import models
 from llmcore.cli.normalize import normalize_command
 from llmcore.cli.output import exit_with_error, write
+from llmcore.cli.play import play_command
 from llmcore.cli.probe import probe_command
 from llmcore.cli.record import record_command
 from llmcore.cli.replay import replay
@@ -29,6 +30,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "replay": (replay, "llmcore replay runs.jsonl --html report.html"),
     "normalize": (normalize_command, "llmcore normalize reply.txt --tools tools.json --explain"),
     "explain": (explain_command, "llmcore explain trailing_comma"),
+    "play": (play_command, "llmcore play"),
     "record": (
         record_command,
         'llmcore record groq/llama-3.3-70b-versatile "Weather?" --tools my_tools:tools -o runs.jsonl',
