@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from llmcore.cli.output import exit_with_error, note, write
+from llmcore.cli.output import exit_with_error, note, terminal, write
 
 __all__ = ["play_command"]
 
@@ -44,7 +43,7 @@ def play_command(
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
         listening.listen()
         write(url)
-        if sys.stdout.isatty():
+        if terminal().is_terminal:
             note("Ctrl-C ends the page")
             if browser:
                 webbrowser.open(url)

@@ -44,7 +44,9 @@ def test_the_help_of_a_command_has_exit_codes_and_an_example(invoke: Invoke, nam
 
 
 def test_the_page_has_the_exit_codes_of_every_command() -> None:
-    sections = {part.split()[0].strip("`"): part for part in (ROOT / "docs" / "cli.md").read_text("utf-8").split("\n## `llmcore ")[1:]}
+    sections = {
+        part.split()[0].strip("`"): part for part in (ROOT / "docs" / "cli.md").read_text("utf-8").split("\n## `llmcore ")[1:]
+    }
     assert list(sections) == list(COMMANDS)
     assert all("Exit code 0" in text for text in sections.values())
 

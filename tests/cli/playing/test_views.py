@@ -76,7 +76,9 @@ def test_a_body_is_read_too() -> None:
     assert (found["calls"][0]["dialect"], found["finish"], found["same"]) == ("native", "tool_calls", True)
 
 
-@pytest.mark.parametrize(("tools", "message"), [("[", "no JSON"), ("3", "expected a list of tools"), ('{"tools": 3}', "expected a list of tools")])
+@pytest.mark.parametrize(
+    ("tools", "message"), [("[", "no JSON"), ("3", "expected a list of tools"), ('{"tools": 3}', "expected a list of tools")]
+)
 def test_tools_that_cannot_be_read_are_refused(tools: str, message: str) -> None:
     with pytest.raises(CallerError, match=message):
         reading("Hello.", tools, 8)
