@@ -54,7 +54,7 @@ def verify_command(
     """
     import asyncio
 
-    from llmcore.types import AuthenticationFailed, ModelNotFound, QuotaExceeded
+    from llmcore.types import ConfigError, LLMCoreError
     from llmcore.verifying import request_count, time_limit
 
     config = endpoint_of(endpoint, models)
@@ -65,9 +65,9 @@ def verify_command(
     try:
         with steps("asking", total) as done:
             report = asyncio.run(_verified(config, other, done))
-    except (AuthenticationFailed, ModelNotFound, QuotaExceeded) as error:
-        if error.status is None:
-            raise
+    except ConfigError:
+        raise
+    except LLMCoreError as error:
         exit_with_error(f"{endpoint} cannot be asked: {type(error).__name__}: {error}", EXIT_UNMET)
     if as_json:
         write(as_json_text(report.as_data(), indent=2))

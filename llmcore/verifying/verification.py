@@ -45,8 +45,8 @@ async def verify(
 ) -> VerifyReport:
     """Ask the model every question, whole and streamed.
 
-    `reference` is asked at the same time. `done` is called after each request. A failed request is an observation, too. Raises a
-    `CallerError` of the first request, such as a missing key.
+    `reference` is asked at the same time. `done` is called after each request. A failed request is an observation, too. Raises an
+    error of the first request if it says that no request can succeed: a `CallerError`, such as a missing key, or no answer.
     """
     started = time.monotonic()
     asked = [_all(config, adapter, done), *([_all(*reference, done)] if reference is not None else [])]
@@ -90,7 +90,7 @@ def _call(config: ModelConfig, question: Question) -> ModelCall:
 
 
 async def _observed(question: Question, call: ModelCall, adapter: Adapter, *, raises: bool = False) -> Observation:
-    """What came. `raises`: a `CallerError` is raised."""
+    """What came. `raises`: a `CallerError` is raised, and so is an error that no server sent."""
     pieces: list[object] = []
     started = time.monotonic()
     tools = ToolSet(question.tools)
@@ -117,7 +117,7 @@ async def _observed(question: Question, call: ModelCall, adapter: Adapter, *, ra
     except TimeoutError:
         error: LLMCoreError = Timeout(f"no whole reply within {_SECONDS:g} seconds")
     except LLMCoreError as failed:
-        if raises and isinstance(failed, CallerError):
+        if raises and (isinstance(failed, CallerError) or failed.status is None):
             raise
         error = failed
     return Observation(question, pieces, error=error, seconds=time.monotonic() - started)

@@ -42,4 +42,9 @@ def test_what_cannot_be_asked_ends_at_the_first_request(invoke: Invoke) -> None:
         assert len(server.requests) == 1
     assert (result.exit_code, result.stdout) == (1, "")
     assert "cannot be asked: AuthenticationFailed" in result.stderr
+    with WireServer([]) as closed:
+        url = closed.root
+    result = invoke("verify", f"m@{url}/v1")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "cannot be asked: RemoteServerError" in result.stderr
     assert invoke("verify", "nothing-of-the-kind").exit_code == 2
