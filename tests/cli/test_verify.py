@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from llmcore.verifying import request_count
-from tests.cli.conftest import Invoke
+from llmcore.verifying.rules import RULES
+from tests.cli.conftest import ROOT, Invoke
 from tests.helpers.wire_server import Failure, WireServer
 from tests.verifying.server import FAULTS, sound, with_fault
 
@@ -16,6 +17,12 @@ def test_a_sound_endpoint(invoke: Invoke) -> None:
     assert result.exit_code == 0
     assert result.stderr == f"{request_count()} requests to {server.root}/v1 m, 9 minutes at most\n"
     assert "broken: nothing\n" in result.stdout
+
+
+def test_the_page_says_how_many_requests_are_sent_and_names_every_rule() -> None:
+    page = " ".join((ROOT / "docs" / "cli.md").read_text("utf-8").split())
+    assert f"how many requests it sends ({request_count()} for one endpoint)" in page
+    assert [name for name in RULES if f"`{name}`" not in page] == []
 
 
 def test_a_broken_rule_is_named_and_exits_1(invoke: Invoke) -> None:
