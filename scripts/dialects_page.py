@@ -60,7 +60,7 @@ _REASONING = """\
 
 What stands between these goes to `reasoning`; a call inside counts only if the block never closes. A lone closer makes all
 text before it reasoning. Besides: `<think:SUFFIX>`, Gemma's `<|channel>thought ... <channel|>`, harmony's analysis channel,
-the think frames of Kimi K3.
+the frames of Kimi K3 (`think`) and of Inkling (`<|content_thinking|>`).
 """
 _WIRES = """\
 ## Native wires

@@ -400,7 +400,8 @@ class Agent(ReadableOptions):
             await self._ask_system(asked, until, context)
             given = conversation.messages if state is None else messages or state
             history = {"message_history": state} if state is not None and messages else {}
-            run = chat.run = self._orchestrator()._prepare(given, asked | until.left | history, listening=listening)  # pyright: ignore[reportPrivateUsage]  # the one loop
+            prepare = self._orchestrator()._prepare  # pyright: ignore[reportPrivateUsage]  # the one loop
+            run = chat.run = prepare(given, asked | until.left | history, listening=listening)
             run.emits_events, run.copied_from = run.emits_events or emitter.listens, unclaimed
             conversation.snapshot, ledger = run.state.snapshot, run.state.ledger
             emitter.seconds_left = lambda: ledger.seconds_left

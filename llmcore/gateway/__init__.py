@@ -18,8 +18,8 @@ except ImportError as error:
     raise ConfigError(f"the gateway needs {error.name}: pip install 'llmcore-engine[gateway]'") from error
 
 from llmcore.gateway.app import create_app
-from llmcore.gateway.settings import GatewaySettings, Limits, ModelSettings
+from llmcore.gateway.settings import GatewayLimits, GatewaySettings, ModelSettings
 
-__all__ = ["GatewaySettings", "Limits", "ModelSettings", "create_app"]
+__all__ = ["GatewayLimits", "GatewaySettings", "ModelSettings", "create_app"]
 
 del httpx, prometheus_client, starlette, uvicorn

@@ -23,12 +23,12 @@ from llmcore.adapters.base import Adapter
 from llmcore.gateway.admission import Admission
 from llmcore.gateway.orchestrated import Orchestrated
 from llmcore.gateway.pass_through import Asked, PassThrough
-from llmcore.gateway.receiving import ClientGoneError, read_body, read_request, unless_client_leaves
+from llmcore.gateway.receiving import ClientGoneError, read_request, receive_body, unless_client_leaves
 from llmcore.gateway.sending import Sender
 from llmcore.gateway.settings import GatewaySettings, load_configuration, settings_of
-from llmcore.gateway.telemetry import Metrics, Record
+from llmcore.gateway.telemetry import Metrics, Served
 from llmcore.gateway.upstreams import upstream_of
-from llmcore.gateway.wires import ANTHROPIC, COUNT_TOKENS, WIRES, ClientWire, GatewayError, wire_of
+from llmcore.gateway.wires import ANTHROPIC, COUNT_TOKENS, WIRES, ClientWire, GatewayError, error_wire
 from llmcore.models import ModelConfig, ModelRegistry
 from llmcore.models.reading import gateway_section
 from llmcore.types import ConfigError, ModelNotFound
@@ -147,7 +147,7 @@ def _model(config: ModelConfig) -> dict[str, Any]:
 
 def _asked_wire(request: Request) -> ClientWire:
     """The wire of a client that asks for models: Anthropic's SDK names its version."""
-    return ANTHROPIC if "anthropic-version" in request.headers else wire_of(request.url.path)
+    return ANTHROPIC if "anthropic-version" in request.headers else error_wire(request.url.path)
 
 
 async def _hello(request: Request) -> Response:
@@ -167,7 +167,7 @@ async def _of_routing(request: Request, error: Exception) -> Response:
     """An unknown path, or a method that a path does not have."""
     assert isinstance(error, HTTPException)
     words = f"the gateway has no {request.method} {request.url.path[:200]}"
-    return _error_response(GatewayError(error.status_code, words), wire_of(request.url.path))
+    return _error_response(GatewayError(error.status_code, words), error_wire(request.url.path))
 
 
 class _Endpoint:
@@ -177,7 +177,7 @@ class _Endpoint:
         self._gateway, self._wire = gateway, wire
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        record = Record(self._wire.name, random_id("req_"))
+        record = Served(self._wire.name, random_id("req_"))
         sender = Sender(send, self._wire, record.request_id)
         metrics = self._gateway.metrics
         metrics.began()
@@ -188,12 +188,12 @@ class _Endpoint:
             record.first_byte = sender.first_byte
             metrics.ended(record)
 
-    async def _answered(self, request: Request, receive: Any, sender: Sender, record: Record) -> None:
+    async def _answered(self, request: Request, receive: Any, sender: Sender, record: Served) -> None:
         admission, limits = self._gateway.admission, self._gateway.settings.limits
         try:
             record.client = admission.client(request.headers)
             with admission.admitted(record.client):
-                body = await read_body(receive, limits, request.headers.get("content-length"))
+                body = await receive_body(receive, limits, request.headers.get("content-length"))
                 await unless_client_leaves(receive, self._reply(request, body, sender, record))
         except ClientGoneError:
             record.left()
@@ -206,7 +206,7 @@ class _Endpoint:
             _log.error("a request failed: %s\n%s", record.problem, frames)
             await sender.error(GatewayError(500, "the gateway failed; its log has the reason", kind=record.problem))
 
-    async def _reply(self, request: Request, body: bytes, sender: Sender, record: Record) -> None:
+    async def _reply(self, request: Request, body: bytes, sender: Sender, record: Served) -> None:
         gateway = self._gateway
         headers = [(name, value) for name, value in request.headers.items()]
         content = read_request(body, self._wire, gateway.settings.limits)

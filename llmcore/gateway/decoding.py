@@ -15,7 +15,7 @@ from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.types import CallerError, Message
 from llmcore.wire import anthropic, decode_tools, openai_chat, openai_responses
 
-__all__ = ["Decoded", "decoded"]
+__all__ = ["ClientRequest", "read_client_request"]
 
 Json = dict[str, Any]
 _EFFORTS: Mapping[str, bool | int] = {
@@ -30,7 +30,7 @@ _EFFORTS: Mapping[str, bool | int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class ClientRequest:
     """A request. `options`: of the run. `free_text`: the names of tools that take one text. `dropped`: what the run does not get.
 
     `wants_usage`: whether a stream ends with the usage.
@@ -118,7 +118,7 @@ _ANTHROPIC_FORM = _Form(
 _FORMS = {CHAT.name: _CHAT_FORM, ANTHROPIC.name: _ANTHROPIC_FORM}
 
 
-def decoded(wire: ClientWire, body: Json) -> Decoded:
+def read_client_request(wire: ClientWire, body: Json) -> ClientRequest:
     """Read a request. Raises `GatewayError` (400) for what is malformed, and for what an orchestrated model cannot do."""
     form = _FORMS.get(wire.name, _RESPONSES_FORM)
     _check_possible(body)
@@ -141,7 +141,7 @@ def decoded(wire: ClientWire, body: Json) -> Decoded:
     dropped = [str(tool.get("type")) for tool in tools.dropped]
     dropped += [] if form.passes_on else [name for name, value in others.items() if value is not None]
     wants_usage = object_in(body.get("stream_options")).get("include_usage") is True or wire is not CHAT
-    return Decoded(messages, options, tools.free_text, body.get("stream") is True, wants_usage, dropped)
+    return ClientRequest(messages, options, tools.free_text, body.get("stream") is True, wants_usage, dropped)
 
 
 def _check_possible(body: Json) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from llmcore.gateway.decoding import Decoded
+from llmcore.gateway.decoding import ClientRequest
 from llmcore.gateway.wires import ANTHROPIC, CHAT, ClientWire
 from llmcore.run import RunResult
 from llmcore.support.values.copies import updated
@@ -38,7 +38,7 @@ def _as_validated(call: ToolCall) -> ToolCall:
     return updated(call, {"repairs": [], "raw_arguments": text, "span": None, "complete": True, "known": True})
 
 
-def whole_body(wire: ClientWire, result: RunResult[Any], model: str, request: Decoded, extension: Json) -> Json:
+def whole_body(wire: ClientWire, result: RunResult[Any], model: str, request: ClientRequest, extension: Json) -> Json:
     """The whole reply."""
     envelope = _envelope(result)
     if wire is ANTHROPIC:
@@ -75,7 +75,7 @@ def result_extension(result: RunResult[Any], dropped: Iterable[str]) -> Json:
 class ReplyWriter:
     """Writes one streamed reply in the form of its wire, as bytes."""
 
-    def __init__(self, wire: ClientWire, model: str, request: Decoded) -> None:
+    def __init__(self, wire: ClientWire, model: str, request: ClientRequest) -> None:
         self._named = wire is not CHAT
         self._wants_usage = request.wants_usage
         self._encoder: Any

@@ -10,12 +10,12 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from llmcore.gateway.decoding import Decoded, decoded
+from llmcore.gateway.decoding import ClientRequest, read_client_request
 from llmcore.gateway.encoding import ReplyWriter, answer_text, result_extension, whole_body
 from llmcore.gateway.pass_through import ESTIMATED, Asked, dropped_header, estimated_tokens
 from llmcore.gateway.sending import STREAM_HEADERS, Sender
 from llmcore.gateway.settings import GatewaySettings, ModelSettings
-from llmcore.gateway.telemetry import Record
+from llmcore.gateway.telemetry import Served
 from llmcore.gateway.wires import GatewayError
 from llmcore.models import ModelConfig, ModelRegistry
 from llmcore.orchestrator import Orchestrator
@@ -82,9 +82,9 @@ class Orchestrated:
         """Close the connections."""
         await self._orchestrator.aclose()
 
-    async def answer(self, asked: Asked, config: ModelConfig, settings: ModelSettings, sender: Sender, record: Record) -> None:
+    async def answer(self, asked: Asked, config: ModelConfig, settings: ModelSettings, sender: Sender, record: Served) -> None:
         """Answer one request. Raises `GatewayError`."""
-        request = decoded(asked.wire, asked.body)
+        request = read_client_request(asked.wire, asked.body)
         try:
             if request.streams:
                 await self._stream(asked, request, config, settings, sender, record)
@@ -101,14 +101,20 @@ class Orchestrated:
         estimate = json_bytes({"input_tokens": estimated_tokens(asked.body)})
         await sender.body(200, estimate, [ESTIMATED])
 
-    async def _result(self, request: Decoded, config: ModelConfig) -> RunResult[Any]:
+    async def _result(self, request: ClientRequest, config: ModelConfig) -> RunResult[Any]:
         try:
             return await self._orchestrator.run(request.messages, model=config.alias, **request.options)
         except Refused as error:
             return _refusal(error)
 
     async def _stream(
-        self, asked: Asked, request: Decoded, config: ModelConfig, settings: ModelSettings, sender: Sender, record: Record
+        self,
+        asked: Asked,
+        request: ClientRequest,
+        config: ModelConfig,
+        settings: ModelSettings,
+        sender: Sender,
+        record: Served,
     ) -> None:
         """Send the events. The head goes out with the first text or the first ping, so that earlier errors have their status."""
         writer = ReplyWriter(asked.wire, config.alias, request)
@@ -142,7 +148,7 @@ class Orchestrated:
         await sender.end()
 
     @asynccontextmanager
-    async def _events(self, request: Decoded, config: ModelConfig) -> AsyncGenerator[asyncio.Queue[Any]]:
+    async def _events(self, request: ClientRequest, config: ModelConfig) -> AsyncGenerator[asyncio.Queue[Any]]:
         """The events of the run, from a task of its own: a wait for the next one may be broken off. The last entry is None.
 
         An error of the run is an entry too. The run is cancelled when the caller leaves early.
@@ -233,7 +239,7 @@ class _LiveText:
         return first
 
 
-def _noted(result: RunResult[Any], request: Decoded, record: Record) -> dict[str, Any]:
+def _noted(result: RunResult[Any], request: ClientRequest, record: Served) -> dict[str, Any]:
     """The extension of a reply, which the record notes."""
     record.reports.append(ReplyReport(calls=result.pending))
     record.repairs += [each.repair for each in result.repairs]

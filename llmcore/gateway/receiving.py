@@ -11,18 +11,18 @@ from collections.abc import Coroutine
 from typing import Any
 
 from llmcore.adapters.wire.terminators import parse_json
-from llmcore.gateway.settings import Limits
+from llmcore.gateway.settings import GatewayLimits
 from llmcore.gateway.wires import ClientWire, GatewayError
 from llmcore.support.values.narrowing import is_list, is_object
 
-__all__ = ["ClientGoneError", "read_body", "read_request", "unless_client_leaves"]
+__all__ = ["ClientGoneError", "read_request", "receive_body", "unless_client_leaves"]
 
 
 class ClientGoneError(Exception):
     """The client closed its connection, so nobody reads the answer."""
 
 
-async def read_body(receive: Any, limits: Limits, declared: str | None) -> bytes:
+async def receive_body(receive: Any, limits: GatewayLimits, declared: str | None) -> bytes:
     """The body, counted while it arrives. `declared`: the header `content-length`.
 
     Raises `GatewayError` (413, 408) and `ClientGoneError`.
@@ -48,11 +48,11 @@ async def read_body(receive: Any, limits: Limits, declared: str | None) -> bytes
         raise GatewayError(408, f"the body did not arrive within {limits.body_timeout:g} seconds") from None
 
 
-def _too_large(limits: Limits) -> GatewayError:
+def _too_large(limits: GatewayLimits) -> GatewayError:
     return GatewayError(413, f"the body is larger than {limits.body} bytes, the gateway's limit")
 
 
-def read_request(body: bytes, wire: ClientWire, limits: Limits) -> dict[str, Any]:
+def read_request(body: bytes, wire: ClientWire, limits: GatewayLimits) -> dict[str, Any]:
     """The JSON object of a request, with its `model` and a list of messages within the limit. Raises `GatewayError` (400)."""
     request = parse_json(body)
     if not is_object(request):

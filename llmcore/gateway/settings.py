@@ -21,7 +21,7 @@ from llmcore.support.values.bounds import FROM_TEXT, Amount, PositiveAmount, Pos
 from llmcore.support.values.copies import Value
 from llmcore.types import Budget, ConfigError
 
-__all__ = ["GatewaySettings", "Limits", "Mode", "ModelSettings", "load_configuration", "settings_of"]
+__all__ = ["GatewayLimits", "GatewaySettings", "Mode", "ModelSettings", "load_configuration", "settings_of"]
 
 Mode = Literal["pass_through", "orchestrated"]
 """How requests to a model are answered.
@@ -38,7 +38,7 @@ class _Section(Value):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, protected_namespaces=())
 
 
-class Limits(_Section):
+class GatewayLimits(_Section):
     """What one worker process accepts.
 
     `body`: bytes of a request's body, else 413. `messages`: messages or input items of a request, else 400. `in_flight`: requests
@@ -79,7 +79,7 @@ class GatewaySettings(_Section):
 
     keys: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr], repr=False)
     anonymous: Switch = False
-    limits: Limits = Limits()
+    limits: GatewayLimits = GatewayLimits()
     models: dict[str, ModelSettings] = Field(default_factory=dict[str, ModelSettings])
     default: ModelSettings = ModelSettings()
     budget: Budget | None = None

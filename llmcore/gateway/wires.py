@@ -11,7 +11,7 @@ from typing import Any
 
 from llmcore.wire.sse import event_bytes
 
-__all__ = ["ANTHROPIC", "CHAT", "COUNT_TOKENS", "RESPONSES", "WIRES", "ClientWire", "GatewayError", "wire_of"]
+__all__ = ["ANTHROPIC", "CHAT", "COUNT_TOKENS", "RESPONSES", "WIRES", "ClientWire", "GatewayError", "error_wire"]
 
 Json = dict[str, Any]
 
@@ -132,6 +132,6 @@ WIRES = (CHAT, RESPONSES, ANTHROPIC)
 COUNT_TOKENS = "/messages/count_tokens"
 
 
-def wire_of(path: str) -> ClientWire:
+def error_wire(path: str) -> ClientWire:
     """The wire whose errors a path answers with. Paths of no wire answer in OpenAI's shape."""
     return ANTHROPIC if "/messages" in path else CHAT

@@ -11,7 +11,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.support.code.suggestions import describe_value
@@ -132,7 +132,7 @@ class FakeModel:
     def tool_calls(self, *calls: tuple[str, Any], text: str | None = None) -> FakeModel:
         """Next, several native calls in one reply, each `(name, arguments)`."""
         for each in calls:
-            if not (isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], str)):  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison]  # callers without a type checker
+            if not _is_pair(each):
                 raise ConfigError(f"FakeModel.tool_calls: a call is a pair (name, arguments), not {describe_value(each)}")
         return self.reply(tool_call_body(calls, text, 100 * len(self._replies)))
 
@@ -290,6 +290,11 @@ class FakeModel:
             return self._usage_each
         written = len(str(answer)) // _CHARACTERS_PER_TOKEN
         return Usage(input_tokens=self._count_tokens(request), output_tokens=written, estimated=True)
+
+
+def _is_pair(value: object) -> bool:
+    """Whether the value is a pair of a name and arguments."""
+    return isinstance(value, tuple) and len(cast("tuple[object, ...]", value)) == 2 and isinstance(value[0], str)
 
 
 def why(call: ModelCall) -> str:

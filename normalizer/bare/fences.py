@@ -354,7 +354,7 @@ def _inside(reading: Reading, fence: Fence) -> Nested:
         inner = reading.nest(calls)
         if _only_calls(inner):
             return replace(inner, cut=True)
-    return reading.nest(text)
+    return reading.nest(text, to_end=not fence.closed)
 
 
 def _begins_call(reading: Reading, written: str) -> bool:

@@ -48,7 +48,7 @@ def labelled_block(reading: Reading, begin: int, colon: int) -> Steps[int]:
         return end
     if not reading.nested:
         call.repairs.append(Repair(kind="fence_missing", before=FIRST_LABEL, safety="guess"))
-    add_calls(reading, (begin, end), [call], "labelled_block", complete=whole)
+    add_calls(reading, (begin, end), [call], "labelled_block", complete=whole and not reading.ended_by_length)
     return reading.done
 
 

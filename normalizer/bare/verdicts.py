@@ -228,7 +228,7 @@ def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: b
             reason = "quoted"
         elif not (call.raw or "").strip() and may_be_html(call.arguments or ()) and (yield from _in_words(reading, begin, end)):
             repairs = [*repairs, Repair(kind="like_html", safety="guess")]
-    names = reading.names or ()
+    names, before = reading.names or (), reading.verdict
     if reason is None and (yield from is_in_document(reading.src, _behind_reasoning(reading), begin, end, names)):
         reading.set_verdict(replace(reading.verdict, doubt="in_a_document"), passes_on=False)
     if reason is not None:
@@ -236,6 +236,8 @@ def enter_tag(reading: Reading, span: tuple[int, int], read: TagCall, *, over: b
         return False
     draft = reading.begin(begin, call.name, dialect)
     reading.end(draft, end, call.arguments, call.raw or "", complete=complete, repairs=repairs, sealed=sealed)
+    if reading.verdict is not before:
+        reading.set_verdict(before)
     return True
 
 

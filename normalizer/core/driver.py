@@ -44,10 +44,11 @@ class Driver(Protocol):
         """Whether `dialect` is a form without a marker."""
         ...
 
-    def nest(self, text: str, *, on_trial: bool = False) -> tuple[Nested, int]:
+    def nest(self, text: str, *, on_trial: bool = False, by_length: bool = False) -> tuple[Nested, int]:
         """Read a text within the text. Returns its result and the cost of its failed look-aheads.
 
-        `on_trial`: the text is read to find a restarted call; no further restarts are sought in it.
+        `on_trial`: the text is read to find a restarted call; no further restarts are sought in it. `by_length`: a length limit
+        cut it.
         """
         ...
 

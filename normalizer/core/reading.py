@@ -407,12 +407,12 @@ class Reading(Record):
         """Try the rows whose opener stands at `at`. Returns True if one of them consumed text."""
         return (yield from self._driver.marker(at))
 
-    def nest(self, text: str, *, on_trial: bool = False) -> Nested:
-        """Read the body of a fence or another wrapper by itself.
+    def nest(self, text: str, *, on_trial: bool = False, to_end: bool = False) -> Nested:
+        """Read the body of a fence or another wrapper by itself. `to_end`: the text's end ended it.
 
         Its failed look-aheads are charged here too, because wrappers may be read again from the next opener within them.
         """
-        inner, cost = self._driver.nest(text, on_trial=on_trial)
+        inner, cost = self._driver.nest(text, on_trial=on_trial, by_length=to_end and self.ended_by_length)
         self.backtrack_budget.pay(cost)
         return inner
 

@@ -17,9 +17,9 @@ from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
-from llmcore.normalizer.dialects.reasoning import closed_block, flow
+from llmcore.normalizer.dialects.reasoning import closed_block, flow, think
 from llmcore.normalizer.scanning.sought import tags
-from llmcore.normalizer.scanning.source import Steps, search, skip_space, wait_for_one
+from llmcore.normalizer.scanning.source import Steps, match_within, past, search, skip_space, wait_for_one
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
 
@@ -27,6 +27,16 @@ __all__ = ["DIALECTS"]
 
 _HEAD = 1024
 _OVERLAP = 64
+_SPACE = lazy_regex(r"\s*+")
+_TOKEN = "<|"
+
+
+def _token_follows(text: str, end: int, final: bool) -> bool | None:
+    """Whether a token or the reply's end follows `end`. None if more text decides."""
+    ahead = past(_SPACE, text, end)
+    if len(text) - ahead < len(_TOKEN) and _TOKEN.startswith(text[ahead:]):
+        return ahead == len(text) if final else None
+    return text.startswith(_TOKEN, ahead)
 
 
 # ---------------------------------------------------------------------- Kimi K3
@@ -36,6 +46,8 @@ _WORD = lazy_regex(r"\s*([a-z]+)")
 _ATTRIBUTE = lazy_regex(r'([A-Za-z_]+)\s*=\s*"([^"]*)"')
 _THINK_END = lazy_regex(r"<\|close\|>\s{0,16}think\s{0,16}<\|sep\|>")
 _RESPONSE_END = lazy_regex(r"<\|close\|>\s{0,16}response\s{0,16}<\|sep\|>")
+_UNKNOWN_HEAD = lazy_regex(r"[^<>\n]{0,64}(?=<\|sep\|>)")
+_UNKNOWN_END = lazy_regex(r"<\|close\|>[^<>\n]{0,64}<\|sep\|>")
 _SEP = "<|sep|>"
 _GAP = r"\s{0,16}"
 _ARGUMENT = (
@@ -80,7 +92,7 @@ def _head_end(reading: Reading, body: int) -> Steps[int]:
 def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
     end = yield from _head_end(reading, body)
     if end < 0:
-        return _k3_cut(reading, at, body, end)
+        return _k3_cut(reading, at, body, end) or (yield from _k3_unknown(reading, at, body))
     frame = reading.src.text[body:end].split(None, 1)[0].removesuffix(_SEP)
     if frame == "call":
         return (yield from _k3_call(reading, at, body, end))
@@ -93,7 +105,29 @@ def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
         closer = yield from closed_block(reading, "reasoning", _THINK_END, overlap=_OVERLAP)
         reading.markup(closer.end() if closer else len(reading.src.text))
     elif frame == "response" and not reading.counts_others:  # what closes is the answer, whatever it looks like
-        yield from flow(reading, "content", _RESPONSE_END, overlap=_OVERLAP)
+        yield from flow(reading, "content", _RESPONSE_END, overlap=_OVERLAP, counts=_response_ends)
+    return True
+
+
+def _response_ends(text: str, _: int, end: int, final: bool) -> bool | None:
+    return _token_follows(text, end, final)
+
+
+def _k3_unknown(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """Read a frame that has no known name, where a message may begin. Its tokens are markup, and its words are reasoning."""
+    if not reading.opens_message(at):
+        return False
+    head = yield from match_within(reading.src, _UNKNOWN_HEAD, body, _OVERLAP + len(_SEP))
+    if head is None:
+        return False
+    end, head = head.end(), None  # a match keeps its text alive
+    reading.text(at)
+    reading.markup(body)
+    reading.take("reasoning", end)
+    reading.markup(end + len(_SEP))
+    reading.frame()
+    closer = yield from closed_block(reading, "content", _UNKNOWN_END, overlap=_OVERLAP, counts=_response_ends)
+    reading.markup(closer.end() if closer else len(reading.src.text))
     return True
 
 
@@ -237,7 +271,13 @@ def _write_plamo(calls: Calls) -> str:
 _INKLING_NAME = lazy_regex(r"\s*[^\s<>{}]{1,256}\s*(?=<\|content_)")
 _INKLING_HELD = 280
 _INKLING_TEXT_CALL = "<|content_invoke_tool_text|>"
-_INKLING_FRAMES = (_INKLING_TEXT_CALL, "<|content_tool_error|>", "<|content_text|>", "<|message_model|>")
+_INKLING_ANSWERS = ("<|content_text|>", "<|content_tool_error|>")
+_INKLING_THOUGHT = "<|content_thinking|>"
+_INKLING_END = lazy_regex(r"<\|end_message\|>|(?=<\|(?:message_model|content_invoke_tool_json)\|>)")
+"""What may end a message: its end token, or the next message."""
+_INKLING_NEXT = lazy_regex(r"<\|message_model\|>(?:\s*[^\s<>{}]{1,256})?\s*<\|content_|<\|content_invoke_tool_json\|>\s*\{")
+_INKLING_WORDS = lazy_regex(r"[^<>\n]{1,256}(?=<\|content_\w{1,32}\|>)")
+_INKLING_UNKNOWN = r"<\|content_(?!model_end_sampling)\w{1,32}\|>"
 
 
 def _inkling_follows(text: str, at: int, final: bool) -> bool | None:
@@ -261,12 +301,50 @@ def _inkling_header(reading: Reading, at: int, body: int) -> Steps[bool]:
     yield None
 
 
-def _inkling_frame(reading: Reading, at: int, body: int) -> bool:
-    """Read the frame of an answer, of an error, or of a call in plain text, which other readers read."""
+def _inkling_frame(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """Read the frame of an answer, of an error, of reasoning, or of a call in plain text, which other readers read."""
     opener = reading.src.text[at:body]
     reading.text(at)
     reading.markup(body)
     reading.frame(calls=opener == _INKLING_TEXT_CALL)
+    if opener == _INKLING_THOUGHT:
+        yield from think(reading, body, _INKLING_END, _inkling_ends)
+    elif opener in _INKLING_ANSWERS and not reading.counts_others:
+        stop = yield from flow(reading, "content", _INKLING_END, overlap=_OVERLAP, counts=_inkling_ends)
+        reading.markup(stop.end() if stop is not None else reading.done)
+    return True
+
+
+def _inkling_ends(text: str, at: int, end: int, final: bool) -> bool | None:
+    """Whether what stands at `at:end` inside a message ends it.
+
+    An end token does if a token or the reply's end follows. The next message does if its header is whole.
+    """
+    if at < end:
+        return _token_follows(text, end, final)
+    if _INKLING_NEXT.match(text, at, at + _INKLING_HELD) is not None:
+        return True
+    return False if final or len(text) - at >= _INKLING_HELD else None
+
+
+def _inkling_broken(reading: Reading, at: int, body: int) -> Steps[bool]:
+    """Read a header that names no frame: its tokens are markup, and its words are reasoning."""
+    words = yield from match_within(reading.src, _INKLING_WORDS, body, _INKLING_HELD)
+    reading.text(at)
+    reading.markup(body)
+    if words is not None:
+        reading.take("reasoning", words.end())
+    reading.frame()
+    return True
+
+
+def _inkling_unknown(reading: Reading, at: int, body: int) -> bool:
+    """Read a frame that has no known name, where a message may begin. Its token is markup."""
+    if not reading.opens_message(at):
+        return False
+    reading.text(at)
+    reading.markup(body)
+    reading.frame()
     return True
 
 
@@ -331,7 +409,9 @@ DIALECTS: tuple[Dialect, ...] = (
                 dialect="inkling",
             ),
             Marker(_inkling_header, ("<|message_model|>",), follows=_inkling_follows, frames=True),
-            Marker(_inkling_frame, _INKLING_FRAMES, order=1),
+            Marker(_inkling_broken, ("<|message_model|>",), order=1),
+            Marker(_inkling_frame, (_INKLING_TEXT_CALL, _INKLING_THOUGHT, *_INKLING_ANSWERS), order=1),
+            Marker(_inkling_unknown, pattern=_INKLING_UNKNOWN, begins=("<|content_",), order=2),
         ),
         whole=(
             Layout(

@@ -60,6 +60,11 @@ _HEADER_BEGINS = lazy_regex(
     r"(?:<\|constrain\|>[^<]{0,64})?<\|message\|>"
 )
 """A whole header: a role or a known channel, and the token before a body."""
+_HEADER_INSIDE = lazy_regex(
+    rf"(?:<\|start\|>[^<]{{0,300}}?(?:\bto=[^\s<]{{1,256}}\s{{0,16}}+|{_CHANNEL_OF_HEADER})|{_CHANNEL_OF_HEADER})"
+    r"(?:<\|constrain\|>[^<]{0,64})?<\|message\|>"
+)
+"""A header that counts inside a message: it names a recipient or a known channel."""
 _HEADER_BEGUN = lazy_regex(
     rf"{_WORDS_OF_HEADER}(?:<\|start\|>[^<]{{0,300}})?(?:<\|channel\|>[^<]{{0,300}})?(?:<\|constrain\|>[^<]{{0,64}})?"
     r"(?:<\|?[a-z]{0,9}\|?)?\Z"
@@ -168,12 +173,20 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read a message from its first token on."""
     bare = reading.src.text.startswith(_MESSAGE, at)
     end = body if bare else (yield from _message_at(reading, body))
-    if end is None:
-        if _begins_message(reading, at) and (yield from search(reading.src, _END, body, _OVERLAP)) is not None:
-            return (yield from _unreadable(reading, at, body))
+    anew = -1 if end is None else reading.src.text.find(_START, body, end)
+    if end is None or anew >= 0:
+        if not _begins_message(reading, at):
+            return False
+        if anew >= 0 or (yield from search(reading.src, _END, body, _OVERLAP)) is not None:
+            return (yield from _unreadable(reading, at, body, anew))
         return False
-    if reading.answers and not bare and end >= 0 and _HEADER_BEGINS.match(reading.src.text, at) is None:
-        return False  # inside a message
+    if (
+        reading.answers
+        and end >= 0
+        and not _begins_message(reading, at)
+        and (bare or _HEADER_INSIDE.match(reading.src.text, at) is None)
+    ):
+        return False
     if end < 0:
         return _cut_header(reading, at)
     begin = _begin_of(reading, at)
@@ -239,12 +252,18 @@ def _stop_in_message(reading: Reading, at: int, body: int) -> Steps[bool]:
     return not counts
 
 
-def _unreadable(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """Read a message whose header cannot be read: its tokens are markup, and its words are reasoning."""
+def _unreadable(reading: Reading, at: int, body: int, anew: int) -> Steps[bool]:
+    """Read a message whose header cannot be read: its tokens are markup, and its words are reasoning.
+
+    `anew`: where the next header begins, if it begins within this one; else -1.
+    """
     reading.text(at)
     reading.markup(body)
+    for token in _TOKEN.finditer(reading.src.text, body, max(anew, body)):
+        reading.take("reasoning", token.start())
+        reading.markup(token.end())
     reading.frame()
-    stop = yield from closed_block(reading, "reasoning", _END, counts=_stop_counts)
+    stop = yield from closed_block(reading, "reasoning", _END_OR_START, counts=_stop_counts)
     return _close(reading, stop)
 
 

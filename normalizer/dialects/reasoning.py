@@ -10,6 +10,7 @@ docs/dialects.md lists the formats.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -38,12 +39,9 @@ PAIRS = (
     ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("<|inner_prefix|>", "<|inner_suffix|>"),
     ("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
-    ("<|content_thinking|>", "<|end_message|>"),
 )
-_FRAME = "<|content_thinking|>"
-"""Opens reasoning in a reply whose frames decide what is a call (`framed`)."""
 _OPENERS = tuple(opener for opener, _ in PAIRS)
-_NEVER_ALONE = frozenset({"<|end_message|>", "</thought>", "</reasoning>", "</scratch_pad>"})
+_NEVER_ALONE = frozenset({"</thought>", "</reasoning>", "</scratch_pad>"})
 _LONE = (*(closer for _, closer in PAIRS if closer not in _NEVER_ALONE), "[BEGIN FINAL RESPONSE]")
 _BLOCK_ENDS = ("</tool_call>", "</tool_calls>")
 _CITATION = lazy_regex(r"<co>|</co(?::[^<>\n]{0,64})?>")
@@ -58,31 +56,70 @@ _SIGN = lazy_regex(rf"<|\[|[{OWN_SIGNS}]|\](?=<|\Z)")
 """The beginning of a marker."""
 
 
-def flow(reading: Reading, kind: SegmentKind, stop: re.Pattern[str], *, overlap: int = _OVERLAP) -> Steps[re.Match[str] | None]:
-    """Classify text as `kind` until `stop` matches or the text ends. Returns the match, which is not classified.
+Counts = Callable[[str, int, int, bool], bool | None]
+"""`counts(text, start, end, final)`: whether the match `start:end` ends a block. None if more text decides."""
 
-    Text behind the first marker is not emitted until it is known whether the block closes. If it never closes, the marker
-    counts.
+
+def _always(_text: str, _start: int, _end: int, _final: bool, /) -> bool:
+    return True
+
+
+def flow(
+    reading: Reading,
+    kind: SegmentKind,
+    stop: re.Pattern[str],
+    *,
+    overlap: int = _OVERLAP,
+    counts: Counts = _always,
+    calls: bool = True,
+) -> Steps[re.Match[str] | None]:
+    """Classify text from `reading.done` on as `kind` until `stop` matches or the text ends.
+
+    Returns the match, which is not classified.
+
+    - `counts`: whether a match ends the block. If none does, the first one counts.
+    - `calls`: if the block never closes, its first marker counts. Text behind that marker is not emitted until it is known
+      whether the block closes.
     """
     src, begin = reading.src, reading.done
-    start, barrier, decided = begin, begin, False
-    absent = src.absent.get(stop, begin + 1) <= begin
+    start, passed = begin, -1  # `passed`: where the first match stands that does not count
+    barrier, decided = (begin, False) if calls else (sys.maxsize, True)
+    absent = calls and src.absent.get(stop, begin + 1) <= begin
     skim = _skim(reading, kind)
     while True:
         match = None if absent else stop.search(src.text, start)
+        if match is None and src.final and passed >= 0:  # none counts: the first one does
+            src.uncounted[stop] = begin
+            match = stop.match(src.text, passed)
+        elif match is not None and src.uncounted.get(stop, begin + 1) > begin:
+            verdict = counts(src.text, *match.span(), src.final)
+            if not verdict:
+                if verdict is None:
+                    start = match.start()
+                else:
+                    passed, start = match.start() if passed < 0 else passed, max(match.end(), match.start() + 1)
+                match = None  # a match keeps its text alive
+                if reading.listening:
+                    _take_decided(reading, kind, min(barrier, start if passed < 0 else passed))
+                if verdict is None:
+                    yield None
+                continue
         if match is not None:
             _take_trimmed(reading, kind, match.start())
             return match
         if not decided and (src.final or reading.listening):
             barrier, decided = _first_marker(reading, barrier)
+        if src.final and not calls:
+            _take_trimmed(reading, kind, len(src.text))
+            return None
         if src.final:
             src.absent[stop] = min(begin, src.absent.get(stop, begin))
-            _take_decided(reading, kind, barrier)
+            _take_decided(reading, kind, min(barrier, _sign_at(src.text, max(start, len(src.text) - overlap))))
             return None
         start = _sign_at(src.text, max(start, len(src.text) - overlap))
         if reading.listening:
-            _take_decided(reading, kind, min(barrier, start))
-        yield skim if reading.listening and start == barrier == len(src.text) else None
+            _take_decided(reading, kind, min(barrier, start if passed < 0 else passed))
+        yield skim if reading.listening and passed < 0 and start == len(src.text) <= barrier else None
 
 
 def _sign_at(text: str, start: int) -> int:
@@ -121,45 +158,13 @@ def closed_block(
     stop: re.Pattern[str],
     *,
     overlap: int = _OVERLAP,
-    counts: Callable[[str, int, int, bool], bool | None] = lambda text, start, end, final: True,
+    counts: Counts = _always,
 ) -> Steps[re.Match[str] | None]:
-    """Classify text from `reading.done` on as `kind` until `stop` matches or the text ends.
-
-    Returns the match, which is not classified. Nothing inside is a call: such framings give a call its own header.
-    `counts(text, start, end, final)`: whether a match ends the block. None if more text decides. If none counts, the first does.
-    """
-    src = reading.src
-    yield from wait_for(src, reading.done, 1)
-    if src.text.startswith("\n", reading.done):
+    """As `flow`, for a block in which nothing is a call: such framings give a call its own header."""
+    yield from wait_for(reading.src, reading.done, 1)
+    if reading.src.text.startswith("\n", reading.done):
         reading.markup(reading.done + 1)
-    begin = start = reading.done
-    passed = -1  # where the first match stands that does not count
-    skim = _skim(reading, kind)
-    while True:
-        match = stop.search(src.text, start)
-        if match is None and src.final and passed >= 0:  # none counts: the first one does
-            src.uncounted[stop] = begin
-            match = stop.match(src.text, passed)
-        elif match is not None and src.uncounted.get(stop, begin + 1) > begin:
-            verdict = counts(src.text, *match.span(), src.final)
-            if not verdict:
-                if verdict is None:
-                    start = match.start()
-                else:
-                    passed, start = match.start() if passed < 0 else passed, match.end()
-                match = None  # a match keeps its text alive
-                if reading.listening:
-                    _take_decided(reading, kind, start if passed < 0 else passed)
-                if verdict is None:
-                    yield None
-                continue
-        if match is not None or src.final:
-            _take_trimmed(reading, kind, match.start() if match else len(src.text))
-            return match
-        start = _sign_at(src.text, max(start, len(src.text) - overlap))
-        if reading.listening:
-            _take_decided(reading, kind, start if passed < 0 else passed)
-        yield skim if reading.listening and passed < 0 and start == len(src.text) else None
+    return (yield from flow(reading, kind, stop, overlap=overlap, counts=counts, calls=False))
 
 
 def _take(reading: Reading, kind: SegmentKind, end: int) -> None:
@@ -187,14 +192,14 @@ def _take_trimmed(reading: Reading, kind: SegmentKind, end: int) -> None:
     reading.markup(end)
 
 
-def think(reading: Reading, body: int, closer: re.Pattern[str]) -> Steps[None]:
+def think(reading: Reading, body: int, closer: re.Pattern[str], counts: Counts = _always) -> Steps[None]:
     """Read reasoning from `body` on. All text before `body` is classified already."""
     src = reading.src
     yield from wait_for(src, body, 1)
     if src.text.startswith("\n", body):
         body += 1
     reading.markup(body)
-    match = yield from flow(reading, "reasoning", closer)
+    match = yield from flow(reading, "reasoning", closer, counts=counts)
     if match is None:
         reading.leave_reasoning_open()
         return
@@ -225,8 +230,6 @@ def reasoning_reader(opener: str, closer: re.Pattern[str], label: str = "") -> R
                 body += len(label)
         reading.text(at)
         reading.markup(body)
-        if opener == _FRAME:
-            reading.frame()
         yield from think(reading, body, closer)
         return True
 
@@ -245,10 +248,9 @@ class Block(NamedTuple):
 def whole_block(text: str) -> Block | None:
     """The block that opens a whole text, as its reader would read it.
 
-    None if there is none, or if the reader must read it: it never closes, its opener is repeated, it has citations, or it is a
-    frame.
+    None if there is none, or if the reader must read it: it never closes, its opener is repeated, or it has citations.
     """
-    if not text.startswith(_OPENERS) or text.startswith(_FRAME):
+    if not text.startswith(_OPENERS):
         return None
     opener, closer = next(pair for pair in PAIRS if text.startswith(pair[0]))
     begin = len(opener)

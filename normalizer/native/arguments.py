@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from llmcore.normalizer.core.damage.windows_paths import with_paths
-from llmcore.normalizer.native.shape import as_json_text
+from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.notations.json import JsonReading, read_json
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.support.values.copies import copied
@@ -70,12 +70,12 @@ def is_without_arguments(tool: CompiledTool | None, whole: bool) -> Arguments:
 def free_text_arguments(text: str, whole: bool) -> Arguments:
     """The text of a custom tool, which is not parsed."""
     value = {"input": text}
-    return Arguments(value, as_json_text(value), whole)
+    return Arguments(value, json_text(value), whole)
 
 
 def object_arguments(value: object, tool: CompiledTool | None, ending: Ending, limits: Limits) -> Arguments:
     """The arguments from a JSON value."""
-    raw = as_json_text(value)
+    raw = json_text(value)
     if not is_object(value):
         return Arguments(None, raw)
     keys: Iterable[object] = value  # a caller's dict may have keys of any type

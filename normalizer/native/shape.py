@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from llmcore.support.values.narrowing import text_of
 
-__all__ = ["as_dict", "as_json_text", "as_list", "dicts", "dumped", "is_data", "parsed_json", "says_something", "text_or_empty"]
+__all__ = ["as_dict", "as_list", "dicts", "dumped", "is_data", "json_text", "parsed_json", "says_something", "text_or_empty"]
 
 
 _WORDS_OF = {"text": "text", "output_text": "text", "input_text": "text", "thinking": "thinking", "refusal": "refusal"}
@@ -106,7 +106,7 @@ def dumped(value: object) -> dict[str, Any] | None:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
-def as_json_text(value: object) -> str:
+def json_text(value: object) -> str:
     """The value as JSON text, with `str()` for what JSON cannot express. "" if there is no text for it at all."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)  # raises for a value that holds itself

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from llmcore.normalizer.core.names import holds_calls
 from llmcore.normalizer.native.calls import NativeCall
-from llmcore.normalizer.native.shape import as_json_text
+from llmcore.normalizer.native.shape import json_text
 from llmcore.support.values.copies import updated
 from llmcore.support.values.narrowing import text_of
 from llmcore.types.envelope import ToolCall
@@ -74,9 +74,9 @@ class CallEvents:
         """The events of more arguments. A custom tool's text becomes a JSON object."""
         if call.index < 0 or value in (None, "", {}):
             return []
-        piece = text_of(value) if isinstance(value, str) else as_json_text(value)
+        piece = text_of(value) if isinstance(value, str) else json_text(value)
         if call.free_text:
-            piece = ("" if call.has_deltas else '{"input": "') + as_json_text(piece)[1:-1]
+            piece = ("" if call.has_deltas else '{"input": "') + json_text(piece)[1:-1]
         call.has_deltas = True
         return [ArgumentsDelta(call.index, piece)]
 
@@ -89,7 +89,7 @@ class CallEvents:
                 index = self._next()
                 events.append(ToolCallStarted(index, read.id, read.name))
             if not has_deltas and read.arguments is not None:
-                events.append(ArgumentsDelta(index, as_json_text(read.arguments)))
+                events.append(ArgumentsDelta(index, json_text(read.arguments)))
             elif has_deltas and call.free_text:
                 events.append(ArgumentsDelta(index, '"}'))
             events.append(ToolCallFinished(index, read))

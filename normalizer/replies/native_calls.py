@@ -23,7 +23,7 @@ from llmcore.normalizer.native.arguments import (
     text_arguments,
 )
 from llmcore.normalizer.native.calls import NativeCall
-from llmcore.normalizer.native.shape import as_json_text
+from llmcore.normalizer.native.shape import json_text
 from llmcore.normalizer.replies.leaks import calls_in_name, switched_arguments
 from llmcore.normalizer.replies.left_out import CALLS_LIMIT
 from llmcore.normalizer.replies.merging import numbered
@@ -167,7 +167,7 @@ def _unfold(wrapper: str, found: list[Arguments], terms: Terms) -> list[tuple[st
             beside = [*beside, Repair(kind="text_dropped", before=message.content, after=None)]
         for call in message.calls:
             value = call.arguments if call.given else arguments_without(call.name, terms.tools)
-            raw = "" if value is None else as_json_text(value)
+            raw = "" if value is None else json_text(value)
             repairs = [Repair(kind="unfolded", before=wrapper, after=call.name), *folded.repairs, *call.repairs, *beside]
             unfolded.append((call.name, Arguments(value, raw, repairs=repairs)))
             beside = []

@@ -13,7 +13,7 @@ from typing import Any
 
 from llmcore.normalizer.native.calls import NativeCall
 from llmcore.normalizer.native.finish import finish_reason_of
-from llmcore.normalizer.native.shape import as_dict, as_json_text, as_list, text_or_empty
+from llmcore.normalizer.native.shape import as_dict, as_list, json_text, text_or_empty
 from llmcore.normalizer.native.turn import NativeTurn, Thinking
 from llmcore.normalizer.native.wire_pieces import (
     CallArguments,
@@ -138,7 +138,7 @@ class NativeReply:
             self._turn.add_text(start, self._length, begins=piece.begins)
 
     def on_data(self, piece: Data) -> None:
-        text = as_json_text(piece.value)
+        text = json_text(piece.value)
         if len(self._as_text) < self._settings.limits.repairs:
             self._as_text.append(Repair(kind="content_as_text", before=piece.value, after=text))
         self.on_text(Text(text))
@@ -237,7 +237,7 @@ class NativeReply:
 
     def _unread_envelope(self, word: str | None) -> Envelope:
         """The envelope of bodies of no known wire: their JSON text, which may be this library's envelope or a call."""
-        written = "".join(map(as_json_text, self._unread))
+        written = "".join(map(json_text, self._unread))
         text = self._settings.engine(reasoning_open=False)
         events = [*text.feed(written), *text.finish()]
         if text.calls or text.needs_more_work is not None:
@@ -337,7 +337,7 @@ def _bodies_of(part: object) -> list[dict[str, Any]]:
 def _repair(dropped: Dropped) -> Repair:
     """The record of a call that cannot run."""
     call = dropped.call
-    fields = {"id": call.id, "name": call.name, "arguments": call.text or as_json_text(call.given)}
+    fields = {"id": call.id, "name": call.name, "arguments": call.text or json_text(call.given)}
     return Repair(kind=dropped.reason, before=fields, safety="guess")
 
 

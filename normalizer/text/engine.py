@@ -231,7 +231,7 @@ class TextEngine:
     def is_bare(self, dialect: str) -> bool:
         return registry.is_bare(dialect)
 
-    def nest(self, text: str, *, on_trial: bool = False) -> tuple[Nested, int]:
+    def nest(self, text: str, *, on_trial: bool = False, by_length: bool = False) -> tuple[Nested, int]:
         """Read a text within the text. Wrappers deeper than `_NESTING` hold no calls."""
         level = self._reading.nested
         tools = self._reading.tools if level < _NESTING else _NO_TOOLS
@@ -248,7 +248,7 @@ class TextEngine:
         )
         if self._reading.answers:
             inner._reading.frame()
-        inner.read(text)
+        inner.read(text, "length" if by_length else None)
         return inner._reading.nested_result(inner.content), inner._reading.backtrack_budget.total
 
     def calls_in(self, arguments: dict[str, Any]) -> tuple[list[Draft], str]:

@@ -12,7 +12,7 @@ import pytest
 
 from llmcore import FakeModel, RateLimited, RemoteServerError
 from llmcore.gateway import create_app
-from llmcore.gateway.decoding import decoded
+from llmcore.gateway.decoding import read_client_request
 from llmcore.gateway.wires import ANTHROPIC
 from llmcore.types import AuthenticationFailed, ContextOverflow, LLMCoreError, Overloaded, QuotaExceeded, Refused, Timeout
 from tests.gateway.support import BY_NAME, CALL_TEXT, PATHS, SECONDS, asked, events_of, running
@@ -200,7 +200,7 @@ def test_the_run_gets_what_the_request_says() -> None:
     assert second.parallel_tool_calls is False
     assert "Be brief." in str(second.system) + str(second.messages)
     assert answer.headers["x-llmcore-dropped"] == "top_k, context_management"
-    assert decoded(ANTHROPIC, messages).options["tool_choice"] == messages["tool_choice"]
+    assert read_client_request(ANTHROPIC, messages).options["tool_choice"] == messages["tool_choice"]
 
 
 def test_a_free_text_tool_is_called_as_one() -> None:

@@ -91,11 +91,18 @@ def test_an_input_is_not_overwritten(tmp_path: Path, name: str) -> None:
         HtmlReport(tmp_path / "in.html", [given])
 
 
-def test_a_place_that_cannot_be_written_is_an_error_at_once(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_an_error_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CallerError, match=r"there is no folder .*nowhere; create it"):
         HtmlReport(tmp_path / "nowhere" / "report.html")
     with pytest.raises(CallerError, match="is a folder; name a file"):
         HtmlReport(tmp_path)
+
+    def denied(_path: Path, _mode: int) -> bool:  # root may write everywhere
+        return False
+
+    monkeypatch.setattr("os.access", denied)
+    with pytest.raises(CallerError, match="this process may not write there"):
+        HtmlReport(tmp_path / "report.html")
 
 
 def test_memory_is_flat(tmp_path: Path) -> None:

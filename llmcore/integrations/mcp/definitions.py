@@ -10,7 +10,7 @@ from typing import Any
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import ToolDefinition, ToolDefinitionError
 
-__all__ = ["MAX_NAME", "definition_of_tool", "digest_of_tool", "hint", "prefixed_name"]
+__all__ = ["MAX_NAME", "annotation", "definition_of_tool", "digest_of_tool", "prefixed_name"]
 
 MAX_NAME = 64
 """The longest name of a tool that every provider accepts."""
@@ -45,12 +45,12 @@ def definition_of_tool(listed: Any, name: str, *, is_trusted: bool) -> ToolDefin
         name=name,
         description=_bounded(_visible(listed.description or _title(listed))),
         parameters=_visible_schema(schema),
-        read_only=is_trusted and hint(listed, "read_only_hint"),
+        read_only=is_trusted and annotation(listed, "read_only_hint"),
     )
 
 
-def hint(listed: Any, name: str) -> bool:
-    """A hint of a listed tool; False if the server does not give it."""
+def annotation(listed: Any, name: str) -> bool:
+    """A boolean annotation (`read_only_hint`) of a listed tool. False if the server does not give it."""
     return listed.annotations is not None and getattr(listed.annotations, name) is True
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from llmcore.integrations.mcp.config import McpServer
 from llmcore.integrations.mcp.connection import Connection
-from llmcore.integrations.mcp.definitions import definition_of_tool, digest_of_tool, hint, prefixed_name
+from llmcore.integrations.mcp.definitions import annotation, definition_of_tool, digest_of_tool, prefixed_name
 from llmcore.integrations.mcp.results import value_of_result
 from llmcore.integrations.mcp.sdk import sdk
 from llmcore.integrations.mcp.transports import SESSION_LOST, UNREACHABLE
@@ -180,7 +180,7 @@ class ServerTools:
 
     def _listed_tool(self, listed: Any, name: str) -> ListedTool:
         definition = definition_of_tool(listed, name, is_trusted=self._is_trusted)
-        is_idempotent = self._is_trusted and hint(listed, "idempotent_hint")
+        is_idempotent = self._is_trusted and annotation(listed, "idempotent_hint")
 
         async def call(arguments: dict[str, Any], /, context: RunContext[Any]) -> Any:
             return await self._call(name, listed.name, arguments, context)

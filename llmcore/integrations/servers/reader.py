@@ -12,7 +12,7 @@ from llmcore.wire.append_only import AppendOnlyStream
 from llmcore.wire.rewriting import arguments_text, joined_texts
 from llmcore.wire.tools import decode_tools
 
-__all__ = ["ReplyReader", "as_objects", "server_module"]
+__all__ = ["ParserReply", "as_objects", "server_module"]
 
 _OPENS, _CLOSES = "<think>", "</think>"
 
@@ -31,7 +31,7 @@ def as_objects(tools: Iterable[Any] | None) -> list[dict[str, Any]]:
     return [tool if isinstance(tool, dict) else tool.model_dump(exclude_none=True) for tool in tools or ()]
 
 
-class ReplyReader:
+class ParserReply:
     """Reads one reply of a model, whole or streamed. Its calls come at the end, since a server cannot take one back.
 
     - `tool_choice`: the one of the request. If it is `none`, all text is content.

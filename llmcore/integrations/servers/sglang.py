@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmcore.integrations.servers.reader import ReplyReader, as_objects, server_module
+from llmcore.integrations.servers.reader import ParserReply, as_objects, server_module
 
 __all__ = ["LLMCoreDetector", "register"]
 
@@ -26,7 +26,7 @@ def register() -> None:
 class LLMCoreDetector(_base.BaseFormatDetector):  # type: ignore[misc]  # SGLang is not installed where types are checked
     """Reads the calls in a reply, in whatever form its model writes them. SGLang makes one for each reply."""
 
-    _reader: ReplyReader | None = None
+    _reader: ParserReply | None = None
 
     def has_tool_call(self, text: str) -> bool:
         """True: only reading tells."""
@@ -34,13 +34,13 @@ class LLMCoreDetector(_base.BaseFormatDetector):  # type: ignore[misc]  # SGLang
 
     def detect_and_parse(self, text: str, tools: list[Any]) -> Any:
         """Read a whole reply."""
-        reader = ReplyReader(as_objects(tools), inline_reasoning=True)
+        reader = ParserReply(as_objects(tools), inline_reasoning=True)
         return self._result(reader.feed(text)[0] + reader.finish()[0], reader, tools)
 
     def parse_streaming_increment(self, new_text: str, tools: list[Any]) -> Any:
         """Read a part of a reply."""
         if self._reader is None:
-            self._reader = ReplyReader(as_objects(tools), inline_reasoning=True)
+            self._reader = ParserReply(as_objects(tools), inline_reasoning=True)
         return _base.StreamingParseResult(normal_text=self._reader.feed(new_text)[0])
 
     def finish(self, tools: list[Any]) -> Any:
@@ -50,7 +50,7 @@ class LLMCoreDetector(_base.BaseFormatDetector):  # type: ignore[misc]  # SGLang
         self._reader = None
         return self._result(reader.finish()[0], reader)
 
-    def _result(self, text: str, reader: ReplyReader, tools: list[Any] | None = None) -> Any:
+    def _result(self, text: str, reader: ParserReply, tools: list[Any] | None = None) -> Any:
         """`tools`: if given, the index of a call is that of its tool, as SGLang wants it for whole replies."""
         indices: dict[str, int] = {} if tools is None else self._get_tool_indices(tools)
         calls = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from llmcore.integrations.servers.reader import ReplyReader, as_objects, server_module
+from llmcore.integrations.servers.reader import ParserReply, as_objects, server_module
 
 __all__ = ["LLMCoreToolParser"]
 
@@ -27,7 +27,7 @@ class LLMCoreToolParser(_parsers.ToolParser):  # type: ignore[misc]  # vLLM is n
     supports_required_and_named = False
     """If this were true, vLLM would read forced calls itself, as JSON."""
 
-    _reader: ReplyReader | None = None
+    _reader: ParserReply | None = None
     """Of the streamed reply. vLLM makes a parser for each reply."""
 
     def adjust_request(self, request: Any) -> Any:
@@ -79,10 +79,10 @@ class LLMCoreToolParser(_parsers.ToolParser):  # type: ignore[misc]  # vLLM is n
         return _delta(content, reasoning, calls)
 
 
-def _reader_for(request: Any, *, inline_reasoning: bool = False) -> ReplyReader:
+def _reader_for(request: Any, *, inline_reasoning: bool = False) -> ParserReply:
     choice = request.tool_choice
     choice = choice if choice is None or isinstance(choice, str) else choice.model_dump()
-    return ReplyReader(as_objects(request.tools), choice, inline_reasoning=inline_reasoning)
+    return ParserReply(as_objects(request.tools), choice, inline_reasoning=inline_reasoning)
 
 
 def _delta(content: str, reasoning: str, calls: Sequence[object] = ()) -> Any:

@@ -20,7 +20,7 @@ from llmcore.support.values.copies import updated
 from llmcore.tools import RunContext, Tool
 from llmcore.types import Event, NestedEvent
 
-__all__ = ["EnclosingRun", "ParentRun", "WaitingRun", "can_resume", "parent_run_of", "resuming", "take_waiting_run"]
+__all__ = ["OpenRun", "ParentRun", "WaitingRun", "can_resume", "parent_run_of", "resuming", "take_waiting_run"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,7 +34,7 @@ class WaitingRun:
 
 
 @dataclass(slots=True)  # not frozen: each run creates one, and freezing triples its cost
-class EnclosingRun:
+class OpenRun:
     """A run as its child runs see it.
 
     - `add_result`: adds their results.
@@ -59,7 +59,7 @@ class EnclosingRun:
 class ParentRun:
     """The parent of one child run, and the parent's call that made it."""
 
-    def __init__(self, run: EnclosingRun, context: RunContext[Any]) -> None:
+    def __init__(self, run: OpenRun, context: RunContext[Any]) -> None:
         """`context`: the context of the call. The child run may carry out that call."""
         call_id, is_of_call = context.tool_call_id, context.is_delegated
         self._name, self._nested_sink = context.tool_name, context.nested_event_sink()
@@ -116,7 +116,7 @@ class ParentRun:
 def parent_run_of(context: RunContext[Any] | None) -> ParentRun | None:
     """The parent run of a `RunContext`; None if the context was made by hand."""
     within = None if context is None else context.enclosing_run
-    if context is None or not isinstance(within, EnclosingRun):
+    if context is None or not isinstance(within, OpenRun):
         return None
     return ParentRun(within, context)
 
@@ -124,9 +124,7 @@ def parent_run_of(context: RunContext[Any] | None) -> ParentRun | None:
 def take_waiting_run(context: RunContext[Any]) -> WaitingRun | None:
     """The waiting run that an earlier run of the call's tool left. It is returned only once."""
     return (
-        context.enclosing_run.waiting_runs.pop(context.tool_call_id, None)
-        if isinstance(context.enclosing_run, EnclosingRun)
-        else None
+        context.enclosing_run.waiting_runs.pop(context.tool_call_id, None) if isinstance(context.enclosing_run, OpenRun) else None
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from llmcore.fallback import Ledger
 from llmcore.run.results.result import RunResult
-from llmcore.run.setup.parent_run import EnclosingRun, WaitingRun
+from llmcore.run.setup.parent_run import OpenRun, WaitingRun
 from llmcore.tools.results.outcome import Outcome
 from llmcore.tools.results.rendering import shortened_text
 from llmcore.types import TextBlock
@@ -34,7 +34,7 @@ class ChildRuns:
         """By the id of a started call, the run that carries it out, as it was last saved."""
         self._unsaved: Exception | None = None
         self._ledger = ledger
-        self.enclosing = EnclosingRun(ledger, self.ended.append)
+        self.enclosing = OpenRun(ledger, self.ended.append)
 
     def save_by(self, save: Callable[[Callable[[], object]], Awaitable[object]]) -> None:
         """Save this run whenever a child run that carries out a call is saved."""

@@ -186,7 +186,8 @@ class Tool(ToolBase, Generic[P, R_co]):
                 settings = replace(_inherited_options(inner, function), **dict.fromkeys(SIGNATURE_OPTIONS), **options)
         elif settings.requires_approval:
             raise ToolDefinitionError(f"tool {found.name!r} has no function: the caller answers its calls, and approves them so")
-        changes: dict[str, Any] = {name: options[name] for name in _DEFINITION_OPTIONS if options.get(name) is not None}  # type: ignore[literal-required]  # each is a key of `OptionsByName`
+        given: dict[str, Any] = {**options}
+        changes = {name: given[name] for name in _DEFINITION_OPTIONS if given.get(name) is not None}
         made = cls.__new__(cls)
         made._given = updated(found.model_copy(), {name: _definition_value(value) for name, value in changes.items()})
         made.function, made.instance = function, None

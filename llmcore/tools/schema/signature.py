@@ -191,7 +191,8 @@ class SignatureSchema:
             if self._any_keyword is Any:
                 model: type[BaseModel] = create_model(self.name, __config__=config, **fields)
             else:
-                body = {"__annotations__": {"__pydantic_extra__": dict[str, self._any_keyword]}, "model_config": config}  # type: ignore[name-defined]  # a type made at run time
+                keywords = {"__pydantic_extra__": dict[str, self._any_keyword]}  # type: ignore[name-defined]  # made at run time
+                body = {"__annotations__": keywords, "model_config": config}
                 base: Any = types.new_class("Keywords", (BaseModel,), exec_body=lambda space: space.update(body))
                 model = create_model(self.name, __base__=base, **fields)
         except Exception as error:  # from pydantic, or from code of the type

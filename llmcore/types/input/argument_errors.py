@@ -80,7 +80,8 @@ def _misfit(function: Callable[..., Any], count: int) -> TypeError | None:
 
 def is_async(function: object) -> bool:
     """Whether calling it returns an awaitable."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004  # an object with an async __call__
+    call = getattr(function, "__call__", None)  # noqa: B004  # an object with an async __call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def with_readable_errors(function: F, name: str | None = None, instead: Instead | None = None) -> F:

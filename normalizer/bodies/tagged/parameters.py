@@ -362,7 +362,7 @@ def _value(
         found.repairs.append(Repair(kind="literal_open", path=key, safety="guess"))
     if value.group == "again" and not value.is_literal:
         found.repairs.append(Repair(kind="closer_missing", path=key, safety="truncated"))
-    elif not value.closed and value.group is not None:
+    elif value.group is not None and (value.in_doubt or not value.closed):
         certain = text.strip() and not value.in_doubt and (value.closed_wrongly or not _ends_at_token(reading.src.text, value))
         safety: Safety = grammar.unclosed if certain and not value.closed_wrongly else "lossless" if certain else "guess"
         found.repairs.append(Repair(kind="closer_missing", path=key, safety=safety))

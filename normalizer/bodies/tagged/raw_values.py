@@ -44,6 +44,7 @@ _CLOSERS: Final = lazy_regex(r"(?:\s++|<[/|｜][^<>\n]{0,62}>)*+")
 """What may follow the closer of a call and is no word: other closers, tokens and white space."""
 _WORD_BEHIND: Final = lazy_regex(r"(?:\w{0,16}+[|｜‖:])*+(\w++)")
 """The word behind a closer, without the bars and the namespace of a tag that lost its `<`."""
+_WORD_BEHIND_BEGUN: Final = lazy_regex(r"(?:\w{0,16}[|｜‖:])*+\w*+\Z")
 _IN_WORDS: Final = 256  # the most characters between an opener and the words of its line
 _ROUND_WORDS: Final = " \"'`"
 """If one of these stands on both sides of an opener, it is doubtful whether the opener opens anything."""
@@ -231,7 +232,9 @@ def _read(search: _Search, start: int, emitter: _ValueEmitter, *, cdata: bool, k
             (at, over), tag = found.span(), found.lastgroup or "other"
             found = None  # a match keeps the text it was found in
             ended: tuple[int, str | None, int] = at, tag, over
-            if tag != "own":
+            if tag == "own":
+                search.in_doubt = yield from search.stands_in_words(start, at, over)
+            else:
                 ended = yield from search.end_at(start, behind, at, tag, over, emitter.wait_for_end)
             if ended[0] >= 0 or ended[1] is None:
                 stop, group, end = ended
@@ -311,18 +314,38 @@ class _Search:
 
         If the opener ends its line, the closer begins a line. Otherwise a tag, whole or damaged, follows it.
         """
-        text, final = self.src.text, self.src.final
         if self._is_block(start):
-            return begins_line(text, start, at)
+            return begins_line(self.src.text, start, at)
+        return self._tag_follows(end)
+
+    def _tag_follows(self, end: int) -> bool | None:
+        """Whether a tag, whole or damaged, or the text's end follows `end`. None if more text decides."""
+        text, final = self.src.text, self.src.final
         behind = past(_SPACES, text, end)
         if behind == len(text):
             return True if final else None
         if text[behind] == "<":
             return True
         word = _WORD_BEHIND.match(text, behind)
-        if word is None:
+        if not final and _WORD_BEHIND_BEGUN.match(text, behind) is not None:
+            return None
+        return word is not None and may_be_named(self.ends, word[1])
+
+    def stands_in_words(self, start: int, at: int, end: int) -> Steps[bool]:
+        """Whether words stand on both sides of the closer `at:end` on its line. If so, the value may go on behind it.
+
+        In the value of a block, the text before the closer counts. Elsewhere, only a blank or a quotation mark before it does.
+        """
+        text = self.src.text
+        if begins_line(text, start, at) or not (self._is_block(start) or text[at - 1] in _ROUND_WORDS):
             return False
-        return None if word.end() == len(text) and not final else may_be_named(self.ends, word[1])
+        while past(_BLANKS, self.src.text, end) == len(self.src.text) and not self.src.final:
+            yield None
+        if self.src.text.startswith(_BREAKS, past(_BLANKS, self.src.text, end)):
+            return False
+        while (follows := self._tag_follows(end)) is None:
+            yield None
+        return not follows
 
     def closer_in_place(self, start: int) -> Steps[tuple[int, int] | None]:
         """The own closer of the value at `start` that stands where the format writes it. All before it is text of the value.
@@ -380,7 +403,10 @@ class _Search:
         if group == "again":
             return (yield from self.behind_calls(start, stop, end))
         own = yield from self.own_closer(end)
-        return (stop, group, end) if own is None else (own[0], "own", own[1])
+        if own is not None:
+            return own[0], "own", own[1]
+        self.in_doubt = self.in_doubt or (yield from self.stands_in_words(start, stop, end))
+        return stop, group, end
 
     def own_closer(self, start: int) -> Steps[tuple[int, int] | None]:
         """Where the value's own closer stands. None if it is missing. Something was closed before `start`."""

@@ -41,7 +41,9 @@ _HEAD = lazy_regex(
 )
 """An opener. If a special token also begins arguments (`<|open|>call `), the opener includes the word behind it."""
 _BEFORE = lazy_regex(
-    r"""(?:<[|｜][^<>"\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16}|`{3,24}\w{0,24}\n\s{0,16})+\Z"""
+    r"""(?:<[|｜][^<>"\n]{1,63}>[^<>{}"\n]{0,80}\s{0,16}"""
+    r"""|<[\w:|.-]{0,24}(?:tool|call|function|invoke|request)[\w:|.-]{0,24}>\s{0,16}"""
+    r"""|`{3,24}\w{0,24}\n\s{0,16})+\Z"""
 )
 """Openers that stand before a call's own: of a section, a message, a separator or a fence. Gemma's quotation mark is none."""
 _MARKS = ("<", "[", "]", "`")

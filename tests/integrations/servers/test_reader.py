@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from llmcore.integrations.servers.reader import ReplyReader, as_objects
+from llmcore.integrations.servers.reader import ParserReply, as_objects
 from llmcore.types import ToolDefinition
 from tests.wire.support import CALL, TOOLS
 
@@ -28,7 +28,7 @@ def test_tools_that_are_models_become_objects() -> None:
 
 @pytest.mark.parametrize("inline", [False, True])
 def test_reasoning_has_a_place_of_its_own_or_stays_inline(inline: bool) -> None:
-    reader = ReplyReader(OFFERED, inline_reasoning=inline)
+    reader = ParserReply(OFFERED, inline_reasoning=inline)
     parts = [reader.feed(sign) for sign in f"<think>Hm.</think>I look. {CALL}"] + [reader.finish()]
     content, reasoning = ("".join(texts) for texts in zip(*parts, strict=True))
     assert (content.strip(), reasoning) == (("<think>Hm.</think>I look.", "") if inline else ("I look.", "Hm."))
@@ -36,17 +36,17 @@ def test_reasoning_has_a_place_of_its_own_or_stays_inline(inline: bool) -> None:
 
 
 def test_inline_reasoning_that_nothing_follows_is_closed() -> None:
-    reader = ReplyReader(OFFERED, inline_reasoning=True)
+    reader = ParserReply(OFFERED, inline_reasoning=True)
     assert reader.feed("<think>Hm.")[0] + reader.finish()[0] == "<think>Hm.</think>"
 
 
 def test_without_tools_or_calls_all_text_is_content() -> None:
-    for reader in (ReplyReader([]), ReplyReader([{"type": "web_search"}]), ReplyReader(OFFERED, "none")):
+    for reader in (ParserReply([]), ParserReply([{"type": "web_search"}]), ParserReply(OFFERED, "none")):
         assert (reader.feed(CALL), reader.finish(), reader.calls()) == ((CALL, ""), ("", ""), [])
 
 
 def test_bare_arguments_of_a_forced_tool_are_its_call() -> None:
-    reader = ReplyReader(OFFERED, {"type": "function", "function": {"name": "get_weather"}})
+    reader = ParserReply(OFFERED, {"type": "function", "function": {"name": "get_weather"}})
     reader.feed('{"city": "Paris", "days": 3}')
     reader.finish()
     assert reader.calls() == CALLED
@@ -58,8 +58,8 @@ def test_the_plugins_need_no_more_than_the_page_says() -> None:
     (line,) = re.findall(r"^pip install ((?!--)[a-z -]+)$", page, re.MULTILINE)
     program = f"""
 import sys
-from llmcore.integrations.servers.reader import ReplyReader
-reader = ReplyReader({OFFERED!r})
+from llmcore.integrations.servers.reader import ParserReply
+reader = ParserReply({OFFERED!r})
 reader.feed({CALL!r})
 reader.finish()
 assert reader.calls() == {CALLED!r}

@@ -176,3 +176,12 @@ def test_a_call_on_the_first_line_of_a_fence_is_read() -> None:
         "```Action: ping\nAction Input: {}\n```",
     ):
         assert [call.name for call in read_every_way(text, chunkings=2).tool_calls] == ["ping"]
+
+
+_LABELS = "TOOL_NAME: read_file\nBEGIN_ARG: path\na.txt\nEND_ARG"
+
+
+@pytest.mark.parametrize(("text", "complete"), [(f"```\n{_LABELS}", False), (_LABELS, False), (f"```\n{_LABELS}\n```", True)])
+def test_a_length_limit_may_have_cut_more_arguments_off_a_fence_that_is_open(text: str, complete: bool) -> None:
+    (call,) = read_every_way(text, chunkings=2, finish_reason="length").tool_calls
+    assert (call.arguments, call.complete) == ({"path": "a.txt"}, complete)

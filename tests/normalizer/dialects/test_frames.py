@@ -131,3 +131,34 @@ def test_text_before_the_first_frame_is_no_call(frame: str, name: str) -> None:
     assert envelope.content.endswith("Done.")
     taught = read_every_way(f"{written}\n{_ANSWERED[frame]}", chunkings=3, taught=name)
     assert [call.arguments for call in taught.tool_calls] == [{"city": "Oslo"}]
+
+
+_FINAL, _RESPONSE, _TEXT = "<|channel|>final<|message|>", "<|open|>response<|sep|>", "<|content_text|>"
+_READINGS = {  # text: (content, reasoning)
+    f"{_FINAL}A <|channel|>foo<|message|> b.<|return|>": ("A <|channel|>foo<|message|> b.", ""),
+    f"{_FINAL}A <|start|>assistant<|message|> b.<|return|>": ("A <|start|>assistant<|message|> b.", ""),
+    f"{_RESPONSE}A <|close|>response<|sep|> b.<|close|>response<|sep|>": ("A <|close|>response<|sep|> b.", ""),
+    f"{_TEXT}A <|end_message|> b.<|end_message|>": ("A <|end_message|> b.", ""),
+    f"{_TEXT}A <|message_model|> b and <|content_text|> c.<|end_message|>": ("A <|message_model|> b and <|content_text|> c.", ""),
+    f"<|content_thinking|>A <|end_message|> b.<|end_message|>{_TEXT}C.<|end_message|>": ("C.", "A <|end_message|> b."),
+    f"<|channel|>analysis<|start|>assistant{_FINAL}A.<|return|>": ("A.", "analysis"),
+    f"<|channel|>analysis<|channel|>foo<|start|>assistant{_FINAL}A.<|return|>": ("A.", "analysisfoo"),
+    "<|open|>respond<|sep|>A.<|close|>respond<|sep|>": ("A.", "respond"),
+    f"<|message_model|>two words{_TEXT}A.<|end_message|>": ("A.", "two words"),
+    "<|message_model|><|content_foo|>A.<|end_message|>": ("A.", ""),
+}
+
+
+@pytest.mark.parametrize("text", _READINGS)
+def test_headers_and_end_tokens_count_only_in_their_place(text: str) -> None:
+    envelope = read_every_way(text)
+    assert (envelope.content, envelope.reasoning) == _READINGS[text]
+    assert envelope.tool_calls == []
+
+
+@pytest.mark.parametrize("answered", [_RESPONSE, _TEXT])
+def test_a_call_ends_an_answer_that_has_no_end_token(answered: str) -> None:
+    name = "kimi_k3" if answered == _RESPONSE else "inkling"
+    envelope = read_every_way(f"{answered}A.{DIALECTS[name].write(_CALLS)}")
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == "A."

@@ -102,3 +102,11 @@ def test_two_names_before_the_arguments_are_a_near_miss() -> None:
 
 def test_a_name_and_an_object_in_a_list_are_a_near_miss() -> None:
     assert [miss.name for miss in read_every_way(f'["get_weather", {PARIS}]', TOOLS).near_misses] == ["get_weather"]
+
+
+def test_the_closer_of_another_tag_may_end_a_line_behind_a_name() -> None:
+    envelope = read_every_way("<tool_call>ping</arg_value>\nDone soon.")
+    assert [(call.name, call.complete, [repair.kind for repair in call.repairs]) for call in envelope.tool_calls] == [
+        ("ping", True, ["wrong_closer"])
+    ]
+    assert envelope.content == "Done soon."

@@ -43,3 +43,34 @@ def test_where_the_form_says_that_the_next_tag_ends_a_value_it_is_none(form: str
     assert call.arguments is not None
     assert (call.arguments["src"], call.complete) == ("b.t", True)
     assert all(repair.safety == "lossless" for repair in call.repairs)
+
+
+_OPENED = {
+    "a block": "<tool_call>\n<function=read_file>\n<parameter=path>\n",
+    "a line": "<tool_call>\n<function=read_file>\n<parameter=path>",
+    "pairs": "<tool_call>read_file<arg_key>path</arg_key><arg_value>",
+    "invoke": '<invoke name="read_file"><parameter name="path">',
+}
+_CLOSERS = {
+    "a block": ("</parameter>", "</function>", "</tool_call>"),
+    "a line": ("</parameter>", "</function>", "</tool_call>"),
+    "pairs": ("</arg_value>", "</tool_call>"),
+    "invoke": ("</parameter>", "</invoke>"),
+}
+
+
+@pytest.mark.parametrize("reason", ["stop", "length"])
+@pytest.mark.parametrize(("form", "closer"), [(form, closer) for form in _OPENED for closer in _CLOSERS[form]])
+def test_a_closer_between_words_of_a_line_may_be_part_of_a_cut_value(form: str, closer: str, reason: str) -> None:
+    (call,) = read_every_way(f"{_OPENED[form]}see {closer} and", finish_reason=reason).tool_calls
+    assert not call.complete or "guess" in {repair.safety for repair in call.repairs}
+
+
+@pytest.mark.parametrize(
+    ("form", "closer"), [(form, closer) for form in _OPENED for closer in _CLOSERS[form] if closer != "</invoke>"]
+)
+def test_words_on_the_next_line_leave_no_doubt(form: str, closer: str) -> None:
+    end = "\n" if form == "a block" else ""
+    (call,) = read_every_way(f"{_OPENED[form]}a.txt{end}{closer}\nI will wait.").tool_calls
+    assert (call.complete, call.arguments) == (True, {"path": "a.txt"})
+    assert "guess" not in {repair.safety for repair in call.repairs}
