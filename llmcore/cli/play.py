@@ -31,7 +31,7 @@ def play_command(
     try:
         import uvicorn
 
-        from llmcore.cli.playing.app import create_app
+        from llmcore.cli.playing.app import play_app
     except ModuleNotFoundError as error:
         raise ConfigError(f"play needs {error.name}: pip install 'llmcore-engine[gateway]'") from error
     with socket.socket() as listening, suppress(KeyboardInterrupt):  # uvicorn raises it again, after the shutdown
@@ -47,4 +47,4 @@ def play_command(
             note("Ctrl-C ends the page")
             if browser:
                 webbrowser.open(url)
-        uvicorn.Server(uvicorn.Config(create_app(), log_level="warning", lifespan="off")).run(sockets=[listening])
+        uvicorn.Server(uvicorn.Config(play_app(), log_level="warning", lifespan="off")).run(sockets=[listening])

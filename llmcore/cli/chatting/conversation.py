@@ -13,13 +13,13 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run import Approve, Deny, RunResult
 from llmcore.types import Event, LLMCoreError, ToolCall
 
-__all__ = ["Conversation"]
+__all__ = ["ChatHistory"]
 
 Confirm = Callable[[ToolCall], bool]
 """Asks the user whether a call may run. Raises `EOFError` or `KeyboardInterrupt` if nobody answers."""
 
 
-class Conversation:
+class ChatHistory:
     """The turns of a conversation. `show` gets each event; `confirm` is asked about calls that need approval."""
 
     def __init__(self, orchestrator: Orchestrator, alias: str, show: Callable[[Event], object], confirm: Confirm) -> None:

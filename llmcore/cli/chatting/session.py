@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from llmcore.cli.chatting.conversation import Conversation
+from llmcore.cli.chatting.conversation import ChatHistory
 from llmcore.cli.chatting.event_printer import EventPrinter, cost_line
 from llmcore.cli.output import as_json_text, inline, note, printable, shortened_line, write
 from llmcore.orchestrator import Orchestrator
@@ -36,7 +36,7 @@ class ChatSession:
         self._as_json = as_json
         self._asks = not as_json and sys.stdin.isatty()
         self._orchestrator = orchestrator
-        self._conversation = Conversation(orchestrator, alias, self._show, self._confirm)
+        self._conversation = ChatHistory(orchestrator, alias, self._show, self._confirm)
         self._commands: dict[str, Callable[[str], None]] = {"/help": self._help, "/undo": self._undo, "/save": self._save}
 
     def run(self) -> None:

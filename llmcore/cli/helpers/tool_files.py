@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from llmcore.types import ConfigError, LLMCoreError, ToolSet
 
-__all__ = ["load_tools", "tool_objects", "tools_in"]
+__all__ = ["listed_tools", "load_tools", "tool_objects"]
 
 
 def load_tools(given: str) -> ToolSet:
@@ -55,10 +55,10 @@ def _from_file(path: Path) -> list[object]:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
     except (ValueError, OverLimit) as error:
         raise ConfigError(f"{path}: {error}") from None
-    return tools_in(data, str(path))
+    return listed_tools(data, str(path))
 
 
-def tools_in(data: object, place: str) -> list[object]:
+def listed_tools(data: object, place: str) -> list[object]:
     """The tools of JSON data: a list of tool dicts, or an object with `tools`. Raises `ConfigError`, which names the place."""
     from llmcore.support.values.narrowing import is_list, is_object
     from llmcore.transcripts.formats.requests import function_tools

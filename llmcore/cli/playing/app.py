@@ -18,7 +18,7 @@ from llmcore.cli.playing.views import reading
 from llmcore.support.values.narrowing import is_object
 from llmcore.types import CallerError
 
-__all__ = ["MAX_BODY", "create_app"]
+__all__ = ["MAX_BODY", "play_app"]
 
 MAX_BODY = 2_000_000
 """The most bytes of a reply with its tools."""
@@ -29,7 +29,7 @@ _HEADERS = {
 }
 
 
-def create_app() -> Starlette:
+def play_app() -> Starlette:
     """The application. Other host names are refused, so that no foreign page can reach it by a name of its own."""
     routes = [Route("/", _page), Route("/read", _read, methods=["POST"])]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])

@@ -11,7 +11,7 @@ from typing import Any
 from llmcore import Normalizer
 from llmcore.cli.explaining.envelopes import repair_line
 from llmcore.cli.helpers.replies import ReplyReader
-from llmcore.cli.helpers.tool_files import tools_in
+from llmcore.cli.helpers.tool_files import listed_tools
 from llmcore.cli.output import as_json_text
 from llmcore.compiling import compile_tools
 from llmcore.transcripts.errors import OverLimit
@@ -76,7 +76,7 @@ def _tools(text: str) -> ToolSet | None:
         data = load_json(text, unique=True)
     except (ValueError, OverLimit) as error:
         raise ConfigError(f"the tools are no JSON: {error}") from None
-    return compile_tools(tools_in(data, "the tools"))
+    return compile_tools(listed_tools(data, "the tools"))
 
 
 def _read(chunks: list[str], tools: ToolSet | None) -> tuple[Envelope, list[list[NormalizerEvent]]]:

@@ -11,7 +11,7 @@ from typing import Any
 from llmcore.support.values.narrowing import object_in, objects_in
 from llmcore.wire.item_stream import ItemStream, Placed, by_item
 from llmcore.wire.openai_responses.encoding import ItemWriter, encoded_call
-from llmcore.wire.openai_responses.whole import CALL_TYPES, are_sound, native_items, rewrite, text_of
+from llmcore.wire.openai_responses.whole import CALL_TYPES, are_sound, native_items, rewrite, text_in
 from llmcore.wire.rewriting import HandedOut, ReplyReport, RewriteSettings, hand_out, is_error_event, is_same_text
 
 __all__ = ["StreamRewriter"]
@@ -130,7 +130,7 @@ class StreamRewriter:
             self._unread.add(index)
             return self._sent([*self._stream.passing(index, added), *self._stream.passing(index, event)])
         if kind == "response.output_item.done" and index not in self._read:
-            return self._text({}, index, "".join(map(text_of, objects_in(object_in(event.get("item")).get("content")))))
+            return self._text({}, index, "".join(map(text_in, objects_in(object_in(event.get("item")).get("content")))))
         if kind == "response.content_part.done":
             self._note_part(index, part)
         if self._items.open_type != "message" or self._open != index:

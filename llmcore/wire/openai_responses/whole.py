@@ -24,7 +24,7 @@ from llmcore.wire.rewriting import (
     reasoning_in_text,
 )
 
-__all__ = ["CALL_TYPES", "are_sound", "native_items", "rewrite", "text_of"]
+__all__ = ["CALL_TYPES", "are_sound", "native_items", "rewrite", "text_in"]
 
 Json = dict[str, Any]
 CALL_TYPES = frozenset({"function_call", "custom_tool_call"})
@@ -36,7 +36,7 @@ def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
     if not is_list(output):
         return Rewritten(body, [])
     parts = [part for item in output if _is_message(item) for part in _parts_of(item)]
-    texts = [*map(text_of, parts)]
+    texts = [*map(text_in, parts)]
     ends = _item_ends(output, texts)
     ended = iter([{**part, "text": text + end} if end else part for part, text, end in zip(parts, texts, ends, strict=True)])
     items = [{**item, "content": [next(ended) for _ in _parts_of(item)]} if _is_message(item) else item for item in output]
@@ -58,7 +58,7 @@ def _parts_of(item: Json) -> list[Json]:
     return objects_in(item.get("content"))
 
 
-def text_of(part: Any) -> str:
+def text_in(part: Any) -> str:
     text = object_in(part).get("text") if object_in(part).get("type") in ("output_text", "text") else ""
     return text if isinstance(text, str) else ""
 
@@ -86,12 +86,12 @@ def _with_new_texts(output: list[Any], new: Iterator[str], thoughts: str) -> lis
             written.append(item)
             continue
         pairs = [(part, next(new)) for part in _parts_of(item)]
-        if thoughts and any(text_of(part) for part, _ in pairs):
+        if thoughts and any(text_in(part) for part, _ in pairs):
             written.append(reasoning_item(thoughts))
             thoughts = ""
-        kept = [part if text == text_of(part) else {**part, "text": text} for part, text in pairs if text or not text_of(part)]
+        kept = [part if text == text_in(part) else {**part, "text": text} for part, text in pairs if text or not text_in(part)]
         if kept or not pairs:
-            written.append(item if all(text == text_of(part) for part, text in pairs) else {**item, "content": kept})
+            written.append(item if all(text == text_in(part) for part, text in pairs) else {**item, "content": kept})
     return written
 
 

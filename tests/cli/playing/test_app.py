@@ -10,14 +10,14 @@ pytest.importorskip("starlette")
 
 from httpx import ASGITransport, AsyncClient, Response  # they come with the extra
 
-from llmcore.cli.playing.app import MAX_BODY, create_app  # the same
+from llmcore.cli.playing.app import MAX_BODY, play_app  # the same
 
 pytestmark = pytest.mark.anyio
 GIVEN = {"reply": "Hello.", "tools": "", "size": 8}
 
 
 async def asked(method: str, path: str, host: str = "127.0.0.1", **options: Any) -> Response:
-    async with AsyncClient(transport=ASGITransport(create_app()), base_url=f"http://{host}:8765") as client:
+    async with AsyncClient(transport=ASGITransport(play_app()), base_url=f"http://{host}:8765") as client:
         return await client.request(method, path, **options)
 
 
