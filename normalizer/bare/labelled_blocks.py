@@ -24,10 +24,10 @@ FIRST_LABEL = "TOOL_NAME"
 _BEGINS = "BEGIN_ARG:"
 _NAME = lazy_regex(r"[ \t]{0,8}(?P<name>[^\s:]{1,128})[ \t]{0,8}\r?(?:\n|\Z)")
 _KEY = lazy_regex(r"BEGIN_ARG:[ \t]{0,8}(?P<key>[^\s:]{1,128})[ \t]{0,8}\r?\n")
-_ENDS = lazy_regex(r"(?:(?<=\n)|\r?\n)[ \t]{0,8}(?:(?P<own>END_ARG\b)|(?=BEGIN_ARG:))")
+_ENDS = lazy_regex(rf"(?:(?<=\n)|\r?\n)[ \t]{{0,8}}(?:(?P<own>END_ARG[ \t]{{0,8}}\r?(?=\n|\Z))|(?={_KEY.pattern}))")
 """The end of a value. If its own label is missing, the next argument ends it."""
 _LINE = 160  # characters that hold a label and its word
-_END_LENGTH = 24
+_END_LENGTH = 320
 
 
 def labelled_block(reading: Reading, begin: int, colon: int) -> Steps[int]:
@@ -71,6 +71,10 @@ def _arguments(reading: Reading, name: str, start: int) -> Steps[tuple[CallObjec
             break
         path, body, key = key["key"], key.end(), None  # a match keeps its text alive
         closer = yield from search(src, _ENDS, body, _END_LENGTH)
+        while closer is not None and closer.end() == len(src.text) and not src.final:  # its line may go on
+            closer = None  # a match keeps its text alive
+            yield None
+            closer = yield from search(src, _ENDS, body, _END_LENGTH)
         whole = closer is not None
         stop, end = closer.span() if closer is not None else (len(src.text), len(src.text))
         if closer is None or closer["own"] is None:

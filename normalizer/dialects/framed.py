@@ -102,7 +102,7 @@ def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
     reading.answer_follows()
     reading.close_reasoning()
     if frame == "think":
-        closer = yield from closed_block(reading, "reasoning", _THINK_END, overlap=_OVERLAP)
+        closer = yield from closed_block(reading, "reasoning", _THINK_END, overlap=_OVERLAP, counts=_response_ends)
         reading.markup(closer.end() if closer else len(reading.src.text))
     elif frame == "response" and not reading.counts_others:  # what closes is the answer, whatever it looks like
         yield from flow(reading, "content", _RESPONSE_END, overlap=_OVERLAP, counts=_response_ends)

@@ -47,9 +47,11 @@ _STOPS = ("<|call|>", "<|end|>", "<|return|>", "<|eot|>", "<|eom|>", "<|im_end|>
 _OVERLAP = 16
 _END = lazy_regex("|".join(map(re.escape, _STOPS)))
 _END_OR_START = lazy_regex("|".join(map(re.escape, (*_STOPS, "<|start|>"))))
+_END_OR_NEXT = lazy_regex(rf"{_END_OR_START.pattern}|<\|channel\|>(?=[ ]?final<\|message\|>)")
+"""What may end reasoning: an end token, the next message, or the header of an answer."""
 
 _TOKEN = lazy_regex("|".join(map(re.escape, _TOKENS)))
-_START = "<|start|>"
+_START, _NAMES_CHANNEL = "<|start|>", "<|channel|>"
 _MOST_BLANKS = 64
 _BLANKS = lazy_regex(rf"\s{{0,{_MOST_BLANKS}}}+")
 _STOP_RUN = lazy_regex(rf"(?:\s{{0,16}}+(?:{_END.pattern})){{0,8}}+")
@@ -67,9 +69,16 @@ _HEADER_INSIDE = lazy_regex(
 """A header that counts inside a message: it names a recipient or a known channel."""
 _HEADER_BEGUN = lazy_regex(
     rf"{_WORDS_OF_HEADER}(?:<\|start\|>[^<]{{0,300}})?(?:<\|channel\|>[^<]{{0,300}})?(?:<\|constrain\|>[^<]{{0,64}})?"
-    r"(?:<\|?[a-z]{0,9}\|?)?\Z"
+    r"(?:<\|?[a-z]{0,9}\|?)?\Z|\s{0,64}+(?:assistant\s{1,16}+)?[a-z]{1,9}\Z"
 )
 """The beginning of a header, or of its first words, at the text's end."""
+_HEADER_CUT = lazy_regex(
+    r"(?:<\|start\|>\s{0,16}\w{0,64}(?:\s{1,16}to?)?\s{0,16})?"
+    r"(?:<\|channel\|>\s{0,16}\w{0,16}(?:\s{1,16}to?)?\s{0,16})?"
+    r"(?:<\|constrain\|>\s{0,16}\w{0,16}\s{0,16})?(?:<\|?[a-z]{0,9}\|?)?\Z"
+)
+"""The beginning of a header without a recipient, which holds nothing but a header's words."""
+_HEADER_WORDS = lazy_regex(rf"(?:(?:{_TOKEN.pattern})\s{{0,16}}\w{{0,16}}(?:\s{{1,16}}to=[^\s<]{{1,256}})?\s{{0,16}}){{1,8}}")
 _ROLE = lazy_regex(r"<\|start\|>\s*([^\s<]*)")
 _CHANNEL = lazy_regex(r"<\|channel\|>\s*([A-Za-z_]*)")
 _RECIPIENT = lazy_regex(r"(?:^|[\s>])to=([^\s<]+)")
@@ -173,7 +182,7 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
     """Read a message from its first token on."""
     bare = reading.src.text.startswith(_MESSAGE, at)
     end = body if bare else (yield from _message_at(reading, body))
-    anew = -1 if end is None else reading.src.text.find(_START, body, end)
+    anew = -1 if end is None else _begins_anew(reading.src.text, at, body, end)
     if end is None or anew >= 0:
         if not _begins_message(reading, at):
             return False
@@ -187,6 +196,10 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
         and (bare or _HEADER_INSIDE.match(reading.src.text, at) is None)
     ):
         return False
+    if end < 0 and _HEADER_CUT.match(reading.src.text, at) is None and "to=" not in reading.src.text[at:]:
+        if not _begins_message(reading, at):
+            return False
+        return (yield from _unreadable(reading, at, body, len(reading.src.text)))
     if end < 0:
         return _cut_header(reading, at)
     begin = _begin_of(reading, at)
@@ -206,6 +219,14 @@ def _message(reading: Reading, at: int, body: int) -> Steps[bool]:
     return _open(reading, header)
 
 
+def _begins_anew(text: str, at: int, body: int, end: int) -> int:
+    """Where the header that begins at `at` begins anew, before its end; -1 if it does not. It has one channel."""
+    if (start := text.rfind(_START, body, max(end, body))) >= 0:
+        return start
+    channel = text.rfind(_NAMES_CHANNEL, body, max(end, body))
+    return channel if channel >= 0 and text.find(_NAMES_CHANNEL, at, channel) >= 0 else -1
+
+
 def _open(reading: Reading, header: _Header, *, calls: bool = False) -> bool:
     """Classify the header as markup, and the text behind it as the answer. `calls`: it may be a call of another family."""
     reading.text(header.begin)
@@ -218,7 +239,7 @@ def _open(reading: Reading, header: _Header, *, calls: bool = False) -> bool:
 
 
 def _close(reading: Reading, stop: re.Match[str] | None) -> bool:
-    if stop is not None and stop[0] != "<|start|>":
+    if stop is not None and stop[0] not in (_START, _NAMES_CHANNEL):
         reading.markup(stop.end())
     return True
 
@@ -228,7 +249,7 @@ def _stop_counts(text: str, at: int, end: int, final: bool) -> bool | None:
 
     Further end tokens may follow first. So many of them, or so much white space, end the message, too.
     """
-    is_start = text.startswith(_START, at)
+    is_start = text.startswith((_START, _NAMES_CHANNEL), at)
     begin = at if is_start else past(_STOP_RUN, text, end)
     if _HEADER_BEGINS.match(text, begin) is not None:
         return True
@@ -238,7 +259,7 @@ def _stop_counts(text: str, at: int, end: int, final: bool) -> bool | None:
             return True
     if len(text) - begin >= _HEADER or _HEADER_BEGUN.match(text, begin) is None:
         return False
-    return True if final else None
+    return ("<" in text[begin:] or not text[begin:].strip()) if final else None
 
 
 def _stop_in_message(reading: Reading, at: int, body: int) -> Steps[bool]:
@@ -255,23 +276,29 @@ def _stop_in_message(reading: Reading, at: int, body: int) -> Steps[bool]:
 def _unreadable(reading: Reading, at: int, body: int, anew: int) -> Steps[bool]:
     """Read a message whose header cannot be read: its tokens are markup, and its words are reasoning.
 
-    `anew`: where the next header begins, if it begins within this one; else -1.
+    `anew`: where the next header begins, if it begins within this one; else -1. Words of a header before it are markup, too.
     """
+    text = reading.src.text
     reading.text(at)
-    reading.markup(body)
-    for token in _TOKEN.finditer(reading.src.text, body, max(anew, body)):
+    reading.markup(body if anew < 0 or _HEADER_WORDS.fullmatch(text, at, anew) is None else anew)
+    for token in _TOKEN.finditer(text, reading.done, max(anew, body)):
         reading.take("reasoning", token.start())
         reading.markup(token.end())
     reading.frame()
-    stop = yield from closed_block(reading, "reasoning", _END_OR_START, counts=_stop_counts)
+    if anew >= 0:
+        reading.take("reasoning", anew)
+        return True
+    del text
+    stop = yield from closed_block(reading, "reasoning", _END_OR_NEXT, counts=_stop_counts)
     return _close(reading, stop)
 
 
 def _begins_message(reading: Reading, at: int) -> bool:
     """Whether a message may begin at `at`: nothing but markup stands before it, or an end token does."""
-    if not reading.blank_before(at):
+    before = reading.src.text[max(0, at - _HEADER) : at].rstrip()
+    if not reading.blank_before(at) or before.endswith(_MESSAGE):
         return False
-    return reading.opens_message(at) or reading.src.text[max(0, at - _HEADER) : at].rstrip().endswith(_STOPS)
+    return reading.opens_message(at) or before.endswith(_STOPS)
 
 
 def _result(reading: Reading, header: _Header) -> Steps[bool]:
@@ -285,7 +312,7 @@ def _result(reading: Reading, header: _Header) -> Steps[bool]:
 
 def _thought(reading: Reading, header: _Header) -> Steps[bool]:
     _open(reading, header)
-    stops = _END if header.recipient == "self" else _END_OR_START
+    stops = _END if header.recipient == "self" else _END_OR_NEXT
     stop = yield from closed_block(reading, "reasoning", stops, counts=_stop_counts)
     return _close(reading, stop)
 

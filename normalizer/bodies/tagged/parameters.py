@@ -348,7 +348,7 @@ def _value(
     if value.closed and reading.src.text[value.end - 1] != ">":
         found.repairs.append(Repair(kind="missing_delimiter", path=key, after=">"))
     if value.holds_own_closer:
-        found.repairs.append(Repair(kind=HOLDS_CLOSER, path=key, safety="lossless"))
+        found.repairs.append(Repair(kind=HOLDS_CLOSER, path=key, safety="lossless" if found.whole else "guess"))
     if value.holds_call:
         found.repairs.append(Repair(kind=HOLDS_CALL, path=key, safety="guess"))
     found.literal_open = found.literal_open or value.literal_open

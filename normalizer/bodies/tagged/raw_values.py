@@ -172,7 +172,9 @@ def read_raw_value(
         and (
             search.is_in_place(start, *found.span())
             if found.lastgroup == "own"
-            else found.lastgroup == "parameter" and not _may_be_text(src.text, start, found, is_strange)
+            else found.lastgroup == "parameter"
+            and not _may_be_text(src.text, start, found, is_strange)
+            and search.may_end_at(start, found.start())
         )
     ):  # the usual case: the value is complete
         stop, group = found.start(), found.lastgroup or "other"
@@ -233,7 +235,7 @@ def _read(search: _Search, start: int, emitter: _ValueEmitter, *, cdata: bool, k
             found = None  # a match keeps the text it was found in
             ended: tuple[int, str | None, int] = at, tag, over
             if tag == "own":
-                search.in_doubt = yield from search.stands_in_words(start, at, over)
+                search.in_doubt = yield from search.may_go_on(start, at, over)
             else:
                 ended = yield from search.end_at(start, behind, at, tag, over, emitter.wait_for_end)
             if ended[0] >= 0 or ended[1] is None:
@@ -309,6 +311,10 @@ class _Search:
         """Whether the opener of the value at `start` ends its line."""
         return not self._keeps and self.src.text[start : start + 1] in _BREAKS
 
+    def may_end_at(self, start: int, at: int) -> bool:
+        """Whether an opener at `at` certainly ends the value at `start`. In a block, it does at the beginning of a line."""
+        return not self._is_block(start) or begins_line(self.src.text, start, at)
+
     def is_in_place(self, start: int, at: int, end: int) -> bool | None:
         """Whether the own closer `at:end` of the value at `start` stands where the format writes it. None if more text decides.
 
@@ -331,13 +337,14 @@ class _Search:
             return None
         return word is not None and may_be_named(self.ends, word[1])
 
-    def stands_in_words(self, start: int, at: int, end: int) -> Steps[bool]:
-        """Whether words stand on both sides of the closer `at:end` on its line. If so, the value may go on behind it.
+    def stands_in_words(self, start: int, at: int, end: int, *, is_own: bool) -> Steps[bool]:
+        """Whether the value may go on behind the closer `at:end`, because words follow on the closer's line.
 
-        In the value of a block, the text before the closer counts. Elsewhere, only a blank or a quotation mark before it does.
+        They leave no doubt if the closer begins its line. In a value that is no block, another element's closer is in doubt only
+        behind a blank or a quotation mark.
         """
         text = self.src.text
-        if begins_line(text, start, at) or not (self._is_block(start) or text[at - 1] in _ROUND_WORDS):
+        if begins_line(text, start, at) or not (is_own or self._is_block(start) or text[at - 1] in _ROUND_WORDS):
             return False
         while past(_BLANKS, self.src.text, end) == len(self.src.text) and not self.src.final:
             yield None
@@ -346,6 +353,10 @@ class _Search:
         while (follows := self._tag_follows(end)) is None:
             yield None
         return not follows
+
+    def may_go_on(self, start: int, at: int, end: int) -> Steps[bool]:
+        """Whether the value may go on behind its own closer `at:end`: words follow the closer, and no tag follows the words."""
+        return (yield from self.stands_in_words(start, at, end, is_own=True)) and (yield from self._next(end)) is None
 
     def closer_in_place(self, start: int) -> Steps[tuple[int, int] | None]:
         """The own closer of the value at `start` that stands where the format writes it. All before it is text of the value.
@@ -405,7 +416,7 @@ class _Search:
         own = yield from self.own_closer(end)
         if own is not None:
             return own[0], "own", own[1]
-        self.in_doubt = self.in_doubt or (yield from self.stands_in_words(start, stop, end))
+        self.in_doubt = self.in_doubt or (yield from self.stands_in_words(start, stop, end, is_own=False))
         return stop, group, end
 
     def own_closer(self, start: int) -> Steps[tuple[int, int] | None]:

@@ -178,6 +178,12 @@ def test_a_call_on_the_first_line_of_a_fence_is_read() -> None:
         assert [call.name for call in read_every_way(text, chunkings=2).tool_calls] == ["ping"]
 
 
+def test_a_label_stands_alone_on_its_line() -> None:
+    value = "a\nEND_ARG here\nBEGIN_ARG: x y\nb"
+    (call,) = read_every_way(f"```tool\nTOOL_NAME: read_file\nBEGIN_ARG: path\n{value}\nEND_ARG\n```", chunkings=2).tool_calls
+    assert (call.arguments, call.complete) == ({"path": value}, True)
+
+
 _LABELS = "TOOL_NAME: read_file\nBEGIN_ARG: path\na.txt\nEND_ARG"
 
 

@@ -141,11 +141,18 @@ _READINGS = {  # text: (content, reasoning)
     f"{_TEXT}A <|end_message|> b.<|end_message|>": ("A <|end_message|> b.", ""),
     f"{_TEXT}A <|message_model|> b and <|content_text|> c.<|end_message|>": ("A <|message_model|> b and <|content_text|> c.", ""),
     f"<|content_thinking|>A <|end_message|> b.<|end_message|>{_TEXT}C.<|end_message|>": ("C.", "A <|end_message|> b."),
-    f"<|channel|>analysis<|start|>assistant{_FINAL}A.<|return|>": ("A.", "analysis"),
-    f"<|channel|>analysis<|channel|>foo<|start|>assistant{_FINAL}A.<|return|>": ("A.", "analysisfoo"),
+    f"<|channel|>analysis<|start|>assistant{_FINAL}A.<|return|>": ("A.", ""),
+    f"<|channel|>analysis<|channel|>foo<|start|>assistant{_FINAL}A.<|return|>": ("A.", ""),
     "<|open|>respond<|sep|>A.<|close|>respond<|sep|>": ("A.", "respond"),
     f"<|message_model|>two words{_TEXT}A.<|end_message|>": ("A.", "two words"),
     "<|message_model|><|content_foo|>A.<|end_message|>": ("A.", ""),
+    f"{_FINAL}<|constrain|> is a token": ("<|constrain|> is a token", ""),
+    f"{_FINAL}<|message|> is a token<|return|>": ("<|message|> is a token", ""),
+    f"{_FINAL}A.<|end|>assistant": ("A.<|end|>assistant", ""),
+    f"<|channel|>analysis<|message|>A.{_FINAL}B.": ("B.", "A."),
+    f"<|channel|>analysis words{_FINAL}A.": ("A.", "analysis words"),
+    "<|channel|>analysis I must think.": ("", "analysis I must think."),
+    "<|open|>think<|sep|>a <|close|>think<|sep|> b<|close|>think<|sep|>": ("", "a <|close|>think<|sep|> b"),
 }
 
 
@@ -154,6 +161,15 @@ def test_headers_and_end_tokens_count_only_in_their_place(text: str) -> None:
     envelope = read_every_way(text)
     assert (envelope.content, envelope.reasoning) == _READINGS[text]
     assert envelope.tool_calls == []
+
+
+@pytest.mark.parametrize(
+    "before", ["assistant<|channel|>commentary to=functions.get_weather", " to=get_weather<|channel|>commentary"]
+)
+def test_a_header_behind_an_end_token_needs_no_first_token(before: str) -> None:
+    envelope = read_every_way(f'{_FINAL}Hi.<|end|>{before}<|message|>{{"city": "Oslo"}}')
+    assert [call.arguments for call in envelope.tool_calls] == [{"city": "Oslo"}]
+    assert envelope.content == "Hi."
 
 
 @pytest.mark.parametrize("answered", [_RESPONSE, _TEXT])

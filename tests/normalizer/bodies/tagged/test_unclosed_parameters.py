@@ -59,6 +59,19 @@ _CLOSERS = {
 }
 
 
+@pytest.mark.parametrize("form", _OPENED)
+def test_words_right_behind_a_closer_may_be_part_of_a_cut_value(form: str) -> None:
+    (call,) = read_every_way(f"{_OPENED[form]}see{_CLOSERS[form][0]} and").tool_calls
+    assert "guess" in {repair.safety for repair in call.repairs}
+
+
+def test_a_pair_in_a_value_is_in_doubt() -> None:
+    pair = "use <arg_key>dst</arg_key><arg_value>x</arg_value> here"
+    text = f"<tool_call>copy_file<arg_key>src</arg_key><arg_value>{pair}</arg_value></tool_call>"
+    (call,) = read_every_way(text, _TOOLS).tool_calls
+    assert "guess" in {repair.safety for repair in call.repairs}
+
+
 @pytest.mark.parametrize("reason", ["stop", "length"])
 @pytest.mark.parametrize(("form", "closer"), [(form, closer) for form in _OPENED for closer in _CLOSERS[form]])
 def test_a_closer_between_words_of_a_line_may_be_part_of_a_cut_value(form: str, closer: str, reason: str) -> None:
