@@ -91,16 +91,16 @@ _NAMES_BY_MODULE = {
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.tools.results.outcome": "Outcome",
     "llmcore.types": (
-        "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AuthenticationFailed Block Budget "
-        "CacheControl CallWriter CallerError CallsPending CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope "
-        "Event FallbackExhausted FinishReason Finished ImageBlock InternalError JsonSchema LLMCoreError LimitExceeded Limits "
-        "MaxToolTurns Message ModelError ModelNotFound NEAR_MISS_REASONS NearMiss NestedEvent NormalizerEvent OutputMode "
-        "OutputParseError Overloaded PartialOutput ProviderBlock "
-        "ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused RemoteServerError "
-        "Repair Repaired Reply Request RequestRefused RequestTooLarge RetryConfig RetryTool Role Safety "
-        "Segment SegmentKind TerminateLoop "
-        "TextBlock TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolChoice ToolDefinition "
-        "ToolDefinitionError ToolError ToolProgress ToolResult ToolResultBlock ToolStarted ToolUseBlock Truncated Usage Waiting "
+        "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AudioBlock AuthenticationFailed "
+        "Block Budget CacheControl CallWriter CallerError CallsPending CapabilityRefused CompiledTool ConfigError "
+        "ContextOverflow Envelope Event FallbackExhausted FileBlock FinishReason Finished ImageBlock InternalError "
+        "JsonSchema LLMCoreError LimitExceeded Limits MaxToolTurns MediaBlock Message ModelError ModelNotFound "
+        "NEAR_MISS_REASONS NearMiss NestedEvent NormalizerEvent OutputMode OutputParseError Overloaded PartialOutput "
+        "ProviderBlock ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused "
+        "RemoteServerError Repair Repaired Reply Request RequestRefused RequestTooLarge ResultBlock RetryConfig RetryTool "
+        "Role Safety Segment SegmentKind TerminateLoop TextBlock TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished "
+        "ToolCallStarted ToolChoice ToolDefinition ToolDefinitionError ToolError ToolProgress ToolResult ToolResultBlock "
+        "ToolStarted ToolUseBlock Truncated Usage Waiting "
         "definition_of"
     ),
     "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from llmcore.adapters.base import Capabilities
+from llmcore.adapters.base import NOTHING_SENT, Capabilities
 from llmcore.models.config import ModelConfig
-from llmcore.types import ImageBlock, Message, ModelNotFound, Request, TextBlock, ToolResultBlock
+from llmcore.support.values.media_kinds import MEDIA_PARTS
+from llmcore.types import MediaBlock, ModelNotFound, Request, TextBlock, ToolResultBlock
 
-__all__ = ["Needs", "missing_capabilities", "needs_of", "select"]
+__all__ = ["Needs", "check_media_needs", "missing_capabilities", "needs_of", "select"]
 
 _CHARACTERS_PER_TOKEN = 4
 """A rough rule for English. It only excludes models whose window is clearly too small."""
-_TOKENS_PER_IMAGE = 1000
 _SMALLEST_WINDOW = 1000
 """Every model's window has so many tokens unless the registry says otherwise, so smaller inputs need no look-up."""
 _NO_TOOLS = "tools (supports_tools)"
@@ -22,33 +22,45 @@ _NO_TOOLS = "tools (supports_tools)"
 
 @dataclass(slots=True)  # not frozen: each run creates one, and freezing triples its cost
 class Needs:
-    """What a request needs from a model. `tokens` estimates its input."""
+    """What a request needs from a model.
+
+    `media`: what its messages hold beside text (`images`, `files`, `audio`). `tokens` estimates its input.
+    """
 
     tools: bool = False
     web_search: bool = False
-    images: bool = False
+    media: frozenset[str] = frozenset()
     tokens: int = 0
 
 
 def needs_of(request: Request, *, tools: bool) -> Needs:
     """Read a request's needs. O(size of the history)."""
-    images, characters = 0, len(str(request.system or ""))
+    characters, tokens, media = len(str(request.system or "")), 0, set[str]()
     for message in request.messages:
-        found, length = _measured(message)
-        images, characters = images + found, characters + length
-    tokens = characters // _CHARACTERS_PER_TOKEN + images * _TOKENS_PER_IMAGE
-    return Needs(tools, request.allow_web_search, images > 0, tokens)
+        for block in message.content:
+            for part in block.content if isinstance(block, ToolResultBlock) else (block,):
+                if isinstance(part, TextBlock):
+                    characters += len(part.text)
+                elif isinstance(part, MediaBlock):
+                    tokens += part.kind.tokens
+                    media.add(part.kind.part)
+    return Needs(tools, request.allow_web_search, frozenset(media), tokens + characters // _CHARACTERS_PER_TOKEN)
 
 
-def _measured(message: Message) -> tuple[int, int]:
-    images, characters = 0, 0
-    for block in message.content:
-        for part in block.content if isinstance(block, ToolResultBlock) else (block,):
-            if isinstance(part, TextBlock):
-                characters += len(part.text)
-            elif isinstance(part, ImageBlock):
-                images += 1
-    return images, characters
+def check_media_needs(alias: str, request: Request, can: Capabilities) -> None:
+    """Raises `ModelNotFound` if a message holds media that the model is known not to take.
+
+    Media in a tool's result raise nothing: the adapter sends words in their place.
+    """
+    refused = {part for part in MEDIA_PARTS if getattr(can, part) is False}
+    for number, message in enumerate(request.messages if refused else ()):
+        for place, block in enumerate(message.content):
+            if isinstance(block, MediaBlock) and (part := block.kind.part) in refused:
+                what = f"{block.kind.noun} ({block.known_type or 'by URL'})"
+                raise ModelNotFound(
+                    f"the model {alias!r} takes no {part}, and part {place} of message {number} is {what}: ask another model, "
+                    f"leave the part out, or set supports_{part}: true if this model takes it; {NOTHING_SENT}"
+                )
 
 
 def missing_capabilities(config: ModelConfig, needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> list[str]:
@@ -59,14 +71,14 @@ def missing_capabilities(config: ModelConfig, needs: Needs, capabilities: Callab
     `supports_tools: false`.
     """
     least = min(config.context_window or _SMALLEST_WINDOW, _SMALLEST_WINDOW)
-    if not (needs.web_search or needs.images or needs.tokens > least):  # nothing needs to be looked up
+    if not (needs.web_search or needs.media or needs.tokens > least):  # nothing needs to be looked up
         return [_NO_TOOLS] if needs.tools and config.supports_tools is False else []
     can = capabilities(config)
     window = config.context_window or can.context_window
     checks = (
         (needs.web_search and can.web_search is not True, "web search (supports_web_search)"),
         (needs.tools and config.supports_tools is False, _NO_TOOLS),
-        (needs.images and can.images is False, "images (supports_images)"),
+        *((getattr(can, part) is False, f"{part} (supports_{part})") for part in sorted(needs.media)),
         (
             window is not None and needs.tokens > window,
             f"context (about {needs.tokens} tokens are needed, its context_window is {window})",
@@ -83,4 +95,7 @@ def select(models: Iterable[ModelConfig], needs: Needs, capabilities: Callable[[
         if not missing:
             return config
         reasons.append(f"{config.alias} lacks {' and '.join(missing)}")
-    raise ModelNotFound("no model of the registry fits the request: " + ("; ".join(reasons) or "the registry is empty"))
+    if not reasons:
+        raise ModelNotFound("no model of the registry fits the request: the registry is empty")
+    fix = "ask a model that has it, or correct the setting in parentheses"
+    raise ModelNotFound(f"no model of the registry fits the request: {'; '.join(reasons)}: {fix}")

@@ -20,30 +20,34 @@ from llmcore.adapters.request.conversation.twin_calls import marked_twins
 from llmcore.adapters.request.conversation.unsendable import MESSAGE_FIELDS
 from llmcore.adapters.request.names import IdMap, NameMap
 from llmcore.support.values.json_data import as_json
+from llmcore.support.values.media_kinds import MEDIA_KINDS
 from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.types import (
     Block,
-    ImageBlock,
+    MediaBlock,
     Message,
     ProviderBlock,
     RedactedThinkingBlock,
+    ResultBlock,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
 )
 
-__all__ = ["IMAGE_NOTE", "render_messages"]
+__all__ = ["MEDIA_NOTES", "render_messages"]
 
 Rendered = dict[str, Any]
-IMAGE_NOTE = "Image returned by the tool"
-"""How the text before a tool's image begins, if the wire format accepts images only from the user."""
+MEDIA_NOTES = {kind: f"{kind.capitalize()} returned by the tool" for kind in MEDIA_KINDS}
+"""How the text before a tool's media begins, by their first kind, if the wire format accepts such media only from the user."""
+_AUDIO_FORMATS = {"mpeg": "mp3", "x-wav": "wav", "wave": "wav", "vnd.wave": "wav"}
+"""The words for audio formats in OpenAI's API, by the subtype of their media type, if they differ."""
 
 
 def render_messages(call: ModelCall, provider: Provider, names: NameMap, instructions: str = "") -> list[Rendered]:
     """Return the messages of a call, with the system prompt first. `instructions` (of a prompted mode) end the system prompt."""
     turns = _rendered(call, provider, names, instructions)
-    if provider.wire == "ollama" or provider.loses_images:  # there, LiteLLM joins the texts of a message without a separator
+    if provider.wire == "ollama" or not provider.media:  # there, LiteLLM joins the texts of a message without a separator
         return [{**turn, "content": _one_text_first(turn.get("content"))} for turn in turns]
     return turns
 
@@ -105,20 +109,48 @@ def _cached(block: Block, provider: Provider) -> Rendered:
     return {"cache_control": block.cache_control.model_dump(exclude_none=True)}
 
 
-def _part(block: TextBlock | ImageBlock, provider: Provider) -> Rendered:
+def _part(block: ResultBlock, provider: Provider) -> Rendered:
     if isinstance(block, TextBlock):
         return {"type": "text", "text": block.text, **_cached(block, provider)}
-    url = block.url if block.url is not None else f"data:{block.media_type};base64,{block.data}"
+    if block.kind.type not in provider.media:  # in a tool's result
+        return {"type": "text", "text": f"[{block.kind.noun} was left out: {provider.name} takes no {block.kind.part}]"}
+    return {**_MEDIA_PARTS[block.kind.type](block, provider), **_cached(block, provider)}
+
+
+def _image_part(block: Any, provider: Provider) -> Rendered:
     detail = {"detail": block.detail} if block.detail and provider.wire == "openai-chat" else {}
-    return {"type": "image_url", "image_url": {"url": url, **detail}, **_cached(block, provider)}
+    return {"type": "image_url", "image_url": {"url": block.data_url, **detail}}
+
+
+def _file_part(block: Any, provider: Provider) -> Rendered:
+    """A file as LiteLLM takes it. Data is `file_data`. A URL is `file_id`, except on OpenAI's wire format, where LiteLLM would
+    fetch it. On Anthropic's, LiteLLM takes a `file_id` with a media type for an uploaded file."""
+    is_data = block.base64 is not None or provider.wire == "openai-chat"
+    says_type = block.known_type and (is_data or provider.wire != "anthropic")
+    media_type = {"format": block.known_type} if says_type else {}
+    name = {"filename": getattr(block, "name", None) or _FILE_NAME} if provider.wire == "openai-chat" else {}
+    return {"type": "file", "file": {"file_data" if is_data else "file_id": block.data_url, **name, **media_type}}
+
+
+def _audio_part(block: Any, provider: Provider) -> Rendered:
+    if block.base64 is None:  # `input_audio` has no URLs
+        return _file_part(block, provider)
+    subtype = (block.known_type or "").partition("/")[2]
+    return {"type": "input_audio", "input_audio": {"data": block.base64, "format": _AUDIO_FORMATS.get(subtype, subtype)}}
+
+
+_FILE_NAME = "document.pdf"
+"""The name of a file without one, which OpenAI's API requires."""
+_MEDIA_PARTS = {"image": _image_part, "file": _file_part, "audio": _audio_part}
+"""How each kind of media is given to LiteLLM."""
 
 
 def _content(blocks: Iterable[Block], provider: Provider, *, separate: bool = True) -> str | list[Rendered]:
-    """Text as one str, or parts if there is an image or a cache mark.
+    """Text as one str, or parts if there are media or a cache mark.
 
     `separate`: the parts were written as separate texts. A model's own parts are pieces of one text.
     """
-    shown = [block for block in blocks if isinstance(block, TextBlock | ImageBlock)]
+    shown = [block for block in blocks if isinstance(block, TextBlock | MediaBlock)]
     parts = [_part(block, provider) for block in shown]
     if all(part["type"] == "text" and "cache_control" not in part for part in parts):
         return as_one_text(part["text"] for part in parts) if separate else "".join(part["text"] for part in parts)
@@ -130,8 +162,8 @@ def _result_text(block: ToolResultBlock) -> str:
     return f"Error: {text}" if block.is_error and not text.lower().startswith("error") else text
 
 
-def _images(block: ToolResultBlock) -> list[ImageBlock]:
-    return [part for part in block.content if isinstance(part, ImageBlock)]
+def _media(block: ToolResultBlock) -> list[MediaBlock]:
+    return [part for part in block.content if isinstance(part, MediaBlock)]
 
 
 class _Native:
@@ -155,17 +187,24 @@ class _Native:
         return [turn] if content else []
 
     def _results(self, blocks: Iterable[ToolResultBlock]) -> list[Rendered]:
-        """One tool message for each result. Images follow in a user message, if the wire format does not accept them in
+        """One tool message for each result. Media follow in a user message, if the wire format does not accept them in
         results."""
         rendered: list[Rendered] = []
         shown: list[Rendered] = []
         for block in blocks:
-            text, images = _result_text(block), [_part(image, self._provider) for image in _images(block)]
+            text, inside, after = _result_text(block), list[MediaBlock](), list[MediaBlock]()
+            for part in _media(block):
+                rule = self._provider.media.get(part.kind.type)
+                (inside if rule is None or rule.in_results else after).append(part)
             content: str | list[Rendered] = text
-            if images and self._provider.images_in_results:
-                content = [{"type": "text", "text": text}, *images] if text else images
-            elif images:
-                shown += [{"type": "text", "text": f"{IMAGE_NOTE} {block.name}:"}, *images]
+            if inside:
+                parts = [_part(part, self._provider) for part in inside]
+                content = [{"type": "text", "text": text}, *parts] if text else parts
+                if all(part["type"] == "text" for part in parts):
+                    content = as_one_text(part["text"] for part in content)
+            if after:
+                note = {"type": "text", "text": f"{MEDIA_NOTES[after[0].kind.type]} {block.name}:"}
+                shown += [note, *(_part(part, self._provider) for part in after)]
             head = {
                 "role": "tool",
                 "tool_call_id": self._ids.sent(block.tool_use_id),
@@ -284,8 +323,8 @@ class _Prompted:
         if message.role == "tool":
             results = [block for block in message.content if isinstance(block, ToolResultBlock)]
             text = "\n".join(write_result(self._call, block.name or "", _result_text(block)) for block in results)
-            images: list[Block] = [image for block in results for image in _images(block)]
-            return [{"role": "user", "content": _content([TextBlock(text=text), *images], self._provider)}]
+            media = [part for block in results for part in _media(block)]
+            return [{"role": "user", "content": _content([TextBlock(text=text), *media], self._provider)}]
         if message.role == "assistant":
             uses = [(block.name, block.input or {}) for block in message.tool_uses]
             words = "".join(block.text for block in _with_refusal_text(message.content) if isinstance(block, TextBlock))
