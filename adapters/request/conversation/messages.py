@@ -127,9 +127,10 @@ def _file_part(block: Any, provider: Provider) -> Rendered:
     fetch it. On Anthropic's, LiteLLM takes a `file_id` with a media type for an uploaded file."""
     is_data = block.base64 is not None or provider.wire == "openai-chat"
     says_type = block.known_type and (is_data or provider.wire != "anthropic")
-    media_type = {"format": block.known_type} if says_type else {}
-    name = {"filename": getattr(block, "name", None) or _FILE_NAME} if provider.wire == "openai-chat" else {}
-    return {"type": "file", "file": {"file_data" if is_data else "file_id": block.data_url, **name, **media_type}}
+    beside = {"format": block.known_type} if says_type else {}
+    if provider.wire == "openai-chat":
+        beside = {"filename": getattr(block, "name", None) or _FILE_NAME}
+    return {"type": "file", "file": {"file_data" if is_data else "file_id": block.data_url, **beside}}
 
 
 def _audio_part(block: Any, provider: Provider) -> Rendered:
