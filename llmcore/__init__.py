@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from llmcore.api import Normalizer as Normalizer
     from llmcore.api import normalize as normalize
     from llmcore.api import validate as validate
+    from llmcore.compaction import Compaction as Compaction
     from llmcore.hooks import Hooks as Hooks
     from llmcore.hooks import StreamedSoFar as StreamedSoFar
     from llmcore.hooks import Veto as Veto
@@ -79,6 +80,7 @@ _NAMES_BY_MODULE = {
     "llmcore.agent": "Agent",
     "llmcore.api": "Normalizer normalize validate",
     "llmcore.adapters.capabilities": "CapabilityStore",
+    "llmcore.compaction": "Compaction",
     "llmcore.hooks": "Hooks StreamedSoFar Veto hook",
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",

@@ -22,7 +22,7 @@ from llmcore.support.values.bounds import is_amount
 from llmcore.support.values.narrowing import is_object, object_in, objects_in
 from llmcore.types import Block, Envelope, MediaBlock, ToolResultBlock, Usage
 
-__all__ = ["accounted", "cost_of", "read_usage", "tokens_of", "usage_of_reply", "whole_prompt"]
+__all__ = ["accounted", "cost_of", "read_usage", "tokens_in", "tokens_of", "usage_of_reply", "whole_prompt"]
 
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
@@ -150,14 +150,15 @@ def _request_tokens(call: ModelCall) -> int:
     request = call.request
     blocks = [block for message in request.messages for block in message.content]
     carried = [str(request.system or ""), str(call.output_schema or ""), *(tool.model_dump_json() for tool in call.tools)]
-    return tokens_of(sum(map(len, carried))) + sum(map(_tokens_in, blocks))
+    return tokens_of(sum(map(len, carried))) + sum(map(tokens_in, blocks))
 
 
-def _tokens_in(block: Block) -> int:
+def tokens_in(block: Block) -> int:
+    """A rough number of tokens in a block."""
     if isinstance(block, MediaBlock):
         return block.kind.tokens
     if isinstance(block, ToolResultBlock):
-        return sum(map(_tokens_in, block.content))
+        return sum(map(tokens_in, block.content))
     return tokens_of(len(block.model_dump_json()))
 
 
