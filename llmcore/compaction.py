@@ -19,7 +19,19 @@ from llmcore.hooks import Hooks
 from llmcore.support.values.copies import updated
 from llmcore.support.values.json_data import as_json
 from llmcore.tools.results.rendering import shortened_text
-from llmcore.types import Block, ConfigError, MediaBlock, Message, Request, TextBlock, ToolResultBlock, ToolUseBlock, Usage
+from llmcore.types import (
+    AudioBlock,
+    Block,
+    ConfigError,
+    FileBlock,
+    ImageBlock,
+    Message,
+    Request,
+    TextBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    Usage,
+)
 from llmcore.types.input.argument_errors import in_words
 
 if TYPE_CHECKING:
@@ -61,7 +73,8 @@ class Compaction(Hooks):
         from llmcore.orchestrator import Orchestrator  # it imports the hooks
 
         super().__init__()
-        for name, value in (("tokens", tokens), ("keep_turns", keep_turns)):
+        given: dict[str, Any] = {"tokens": tokens, "keep_turns": keep_turns}
+        for name, value in given.items():
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ConfigError(f"Compaction.{name} must be a whole number of at least 1, not {value!r}")
         self._tokens = tokens
@@ -148,7 +161,7 @@ def _words(block: Block) -> str:
             return shortened_text(
                 f"{block.name or 'the tool'} {'failed' if block.is_error else 'returned'}: {inside}", _MAX_RESULT_CHARS
             )
-        case MediaBlock():
+        case ImageBlock() | FileBlock() | AudioBlock():
             return f"({block.kind.noun})"
         case _:
             return ""

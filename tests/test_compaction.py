@@ -40,7 +40,7 @@ def history(rounds: int) -> list[Message]:
     found: list[Message] = []
     for n in range(rounds):
         use = ToolUseBlock(id=f"call_{n}", name="look", input={"city": f"city {n}"})
-        result = ToolResultBlock(tool_use_id=f"call_{n}", name="look", content=f"result {n} {LONG}")
+        result = ToolResultBlock(tool_use_id=f"call_{n}", name="look", content=[TextBlock(text=f"result {n} {LONG}")])
         found += [
             said("user", f"question {n} {LONG}"),
             Message(role="assistant", content=[use]),

@@ -65,7 +65,7 @@ class TextBlock(_Block):
     text: JsonText
 
 
-class MediaBlock(_Block):
+class _Media(_Block):
     """The base of images, files and audio: by URL, or as base64 data with its media type. One of `url` and `data` is set.
 
     `from_bytes` and `from_path` make a block of bytes or of a file on this machine. A `repr` shows no data.
@@ -141,7 +141,7 @@ class MediaBlock(_Block):
             yield name, f"{value.partition(',')[0][:_MAX_SHOWN]},... ({len(value)} characters)" if is_data else value
 
 
-class ImageBlock(MediaBlock):
+class ImageBlock(_Media):
     """An image, by URL or as base64 data with its media type."""
 
     kind = IMAGE
@@ -150,7 +150,7 @@ class ImageBlock(MediaBlock):
     """The resolution for OpenAI's models (`low`, `high`, `auto`). Other providers have no such field."""
 
 
-class FileBlock(MediaBlock):
+class FileBlock(_Media):
     """A document, such as a PDF, by URL or as base64 data with its media type."""
 
     kind = FILE
@@ -159,14 +159,16 @@ class FileBlock(MediaBlock):
     """The file's name, for providers that show it to the model."""
 
 
-class AudioBlock(MediaBlock):
+class AudioBlock(_Media):
     """An audio recording, by URL or as base64 data with its media type."""
 
     kind = AUDIO
     type: Literal["audio"] = "audio"
 
 
-ResultBlock = TextBlock | ImageBlock | FileBlock | AudioBlock
+MediaBlock = ImageBlock | FileBlock | AudioBlock
+"""A block of any kind of media."""
+ResultBlock = TextBlock | MediaBlock
 """What a tool's result may hold."""
 
 

@@ -4,7 +4,8 @@ written."""
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 import pytest
 
@@ -13,6 +14,7 @@ from llmcore import (
     Finished,
     Message,
     Orchestrator,
+    RunResult,
     TextBlock,
     ToolDefinition,
     ToolDefinitionError,
@@ -21,12 +23,18 @@ from llmcore import (
     Usage,
     tool,
 )
+from llmcore.support.values.narrowing import is_list, is_object
 from tests.helpers.wire_server import WireServer
 from tests.helpers.wires import Turn
 
 MARK = CacheControl()
 HOUR = CacheControl(ttl="1h")
 PRICES = {"input": 3.0, "output": 15.0, "cache_read": 0.3, "cache_write": 3.75}
+
+
+def only() -> str:
+    """Look at nothing."""
+    return ""
 
 
 @tool(cache_control=HOUR)
@@ -38,7 +46,10 @@ def look(city: str) -> str:
 HISTORY = [
     Message(role="user", content=[TextBlock(text="Rome?", cache_control=MARK)]),
     Message(role="assistant", content=[ToolUseBlock(id="call_1", name="look", input={"city": "Rome"})]),
-    Message(role="tool", content=[ToolResultBlock(tool_use_id="call_1", name="look", content="sunny", cache_control=MARK)]),
+    Message(
+        role="tool",
+        content=[ToolResultBlock(tool_use_id="call_1", name="look", content=[TextBlock(text="sunny")], cache_control=MARK)],
+    ),
     Message(role="user", content="And Oslo?"),
 ]
 TURNS = [Turn(calls=[("look", {"city": "Oslo"})], usage=(1000, 10), stored=900), Turn("Sunny.", usage=(1100, 5), cached=900)]
@@ -49,14 +60,10 @@ def orchestrator(server: WireServer, provider: str, model: str) -> Orchestrator:
     return Orchestrator({"models": {"m": place}}, [look], system=[TextBlock(text="Be brief.", cache_control=MARK)])
 
 
-def marks_in(value: Any) -> list[Any]:
-    """The cache marks of a body, in order."""
-    if isinstance(value, list):
-        return [mark for item in value for mark in marks_in(item)]
-    if not isinstance(value, dict):
-        return []
-    own = [value["cache_control"]] if "cache_control" in value else []
-    return own + [mark for item in value.values() for mark in marks_in(item)]
+def marks_in(value: object) -> int:
+    """How many cache marks a body has."""
+    inner: Iterable[object] = value.values() if is_object(value) else value if is_list(value) else ()
+    return sum(map(marks_in, inner)) + (is_object(value) and "cache_control" in value)
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -64,15 +71,13 @@ def test_anthropic_gets_the_marks_and_says_what_was_read_and_written(streamed: b
     with WireServer(TURNS) as server:
         asked = orchestrator(server, "anthropic", "claude-sonnet-4-5")
         if streamed:
-            *_, last = asyncio.run(_events(asked))
-            assert isinstance(last, Finished)
-            result = last.result
+            result: RunResult[Any] = asyncio.run(_streamed(asked))
         else:
             result = asked.run_sync(HISTORY)
     first, second = (seen.body for seen in server.requests)
     assert first["system"] == [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
     assert first["tools"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
-    assert [len(marks_in(body["messages"])) for body in (first, second)] == [2, 2]
+    assert [marks_in(body["messages"]) for body in (first, second)] == [2, 2]
     assert first["messages"][2]["content"][0]["cache_control"] == {"type": "ephemeral"}  # the tool's result
     assert [attempt.dropped for attempt in result.attempts] == [[], []]
     assert [(attempt.usage.cache_write_tokens, attempt.usage.cache_read_tokens) for attempt in result.attempts] == [
@@ -86,14 +91,16 @@ def test_anthropic_gets_the_marks_and_says_what_was_read_and_written(streamed: b
     assert result.usage.cost == pytest.approx(cost)
 
 
-async def _events(asked: Orchestrator) -> list[Any]:
-    return [event async for event in asked.stream(HISTORY)]
+async def _streamed(asked: Orchestrator) -> RunResult[Any]:
+    *_, last = [event async for event in asked.stream(HISTORY)]
+    assert isinstance(last, Finished)
+    return last.result
 
 
 def test_openai_gets_no_marks_and_says_what_was_read() -> None:
     with WireServer([Turn("Sunny.", usage=(1100, 5), cached=1024)]) as server:
         result = orchestrator(server, "openai", "gpt-4o").run_sync(HISTORY)
-    assert marks_in(server.requests[0].body) == []
+    assert marks_in(server.requests[0].body) == 0
     assert result.attempts[0].dropped == ["cache_control"]
     assert (result.usage.input_tokens, result.usage.cache_read_tokens) == (1100, 1024)
     assert result.usage.cost == pytest.approx((76 * 3.0 + 1024 * 0.3 + 5 * 15.0) / 1e6)
@@ -103,7 +110,7 @@ def test_openrouter_gets_the_marks_in_openais_form() -> None:
     with WireServer([Turn("Sunny.")]) as server:
         orchestrator(server, "openrouter", "anthropic/claude-sonnet-4.5").run_sync(HISTORY)
     body = server.requests[0].body
-    assert [len(marks_in(body[part])) for part in ("messages", "tools")] == [3, 1]
+    assert [marks_in(body[part]) for part in ("messages", "tools")] == [3, 1]
 
 
 @pytest.mark.parametrize(
@@ -122,8 +129,4 @@ def test_a_mark_of_a_tool_in_another_apis_form_is_kept(given: dict[str, Any]) ->
 
 def test_a_mark_of_a_tool_that_is_none_is_an_error() -> None:
     with pytest.raises(ToolDefinitionError, match=r"cache_control must be an llmcore\.CacheControl, not"):
-
-        @tool(cache_control="ephemeral")  # type: ignore[call-overload]  # the point of the test
-        def other() -> str:
-            """Look elsewhere."""
-            return ""
+        tool(cache_control=cast("Any", "ephemeral"))(only)

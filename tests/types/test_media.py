@@ -61,7 +61,7 @@ def test_no_data_is_shown_and_all_of_it_is_saved(kind: type[MediaBlock]) -> None
         kind(data=SHOWN, media_type="application/pdf"),
         kind(url=f"data:application/pdf;base64,{SHOWN}"),
     ):
-        message = Message(role="user", content=[block])  # type: ignore[list-item]  # of each class in turn
+        message = Message(role="user", content=[block])
         shown = f"{block!r} {block} {message!r} {RunResult(messages=[message])!r}"
         assert SHOWN not in shown
         assert SHOWN[:12] not in shown

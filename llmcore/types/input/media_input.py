@@ -108,7 +108,7 @@ def bare_image(given: object, where: str) -> MediaBlock:
         return bare_image(fields["value"], where) if "value" in fields else media_block(FORMS["image_url"], fields, where)
     text = b64encode(given).decode() if isinstance(given, bytes) else given
     if isinstance(text, str) and ("://" in text[:MAX_SHOWN] or text.startswith("data:")):
-        return ImageBlock(**_located(text, IMAGE, where))
+        return ImageBlock.model_validate(_located(text, IMAGE, where))
     media = IMAGE.recognised(text) if isinstance(text, str) else None
     if media is None:
         fix = "give base64 of a PNG, JPEG, GIF, WebP or BMP, its bytes, or a URL; llmcore reads no files"

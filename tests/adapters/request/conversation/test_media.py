@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from llmcore.adapters.base import Endpoint
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.providers import PROVIDERS, provider_of
 from llmcore.adapters.request.conversation.unsendable import check_sendable
+from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import (
     AudioBlock,
     CallerError,
@@ -121,10 +123,10 @@ RESULT = [
 ]
 
 
-def parts_in(value: Any) -> list[Any]:
+def parts_in(value: object) -> list[object]:
     """Every object in the body."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [*([value] if isinstance(value, dict) else []), *(part for each in inner for part in parts_in(each))]
+    inner: Iterable[object] = value.values() if is_object(value) else value if is_list(value) else ()
+    return [*([value] if is_object(value) else []), *(part for each in inner for part in parts_in(each))]
 
 
 @pytest.mark.anyio
