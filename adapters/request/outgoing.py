@@ -18,7 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import ModelCall, urls_of_environment
-from llmcore.adapters.request.conversation.unsendable import blocks_of, cache_marks, media_url_error
+from llmcore.adapters.request.conversation.media import media_url_error
+from llmcore.adapters.request.conversation.unsendable import blocks_of, cache_marks
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in, texts_in

@@ -15,13 +15,15 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import Provider, ProviderLimits, is_host_of, provider_of
 from llmcore.adapters.request.choices import sent_choice
+from llmcore.adapters.request.conversation.media import check_sendable, left_out_media
 from llmcore.adapters.request.conversation.messages import render_messages
 from llmcore.adapters.request.conversation.prompting import envelope_schema, instructions
-from llmcore.adapters.request.conversation.unsendable import check_has_content, check_sendable, unsendable
+from llmcore.adapters.request.conversation.unsendable import check_has_content, unsendable
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, output_tools
 from llmcore.adapters.request.parts import REASONING_AND_TOOLS, joined_parts
 from llmcore.adapters.request.schemas import Loss, transform
+from llmcore.support.values.media_kinds import MEDIA_KINDS
 from llmcore.support.values.narrowing import is_object
 from llmcore.types import AuthenticationFailed, JsonSchema, LimitExceeded, ToolDefinition
 from llmcore.types.input.headers import check_header_value
@@ -109,6 +111,8 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
         provider = replace(provider, prompt_cache=False)
     if "strict" in capabilities.unsupported_parameters:
         provider = replace(provider, strict_tools=False)
+    if refused := {name for name in provider.media if getattr(capabilities, MEDIA_KINDS[name].part) is False}:
+        provider = replace(provider, media={name: rule for name, rule in provider.media.items() if name not in refused})
     plan = output_plan(call, capabilities)
     tools = output_tools(call, plan)
     native = call.mode == "native_tools"
@@ -119,7 +123,7 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     check_sendable(call, provider)
     prepared.arguments["messages"] = messages = render_messages(call, provider, names, taught)
     check_has_content(messages, provider)
-    for lost in unsendable(call, provider):
+    for lost in (*unsendable(call, provider), *left_out_media(call, provider)):
         prepared.drop(lost)
     if call.request.system and not provider.takes_system_messages:
         prepared.drop("place of the system prompt")

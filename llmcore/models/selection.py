@@ -3,8 +3,8 @@ says what each lacks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 from llmcore.adapters.base import NOTHING_SENT, Capabilities
 from llmcore.models.config import ModelConfig
@@ -24,27 +24,35 @@ _NO_TOOLS = "tools (supports_tools)"
 class Needs:
     """What a request needs from a model.
 
-    `media`: what its messages hold beside text (`images`, `files`, `audio`). `tokens` estimates its input.
+    `media`: what its messages hold beside text (`images`, `files`, `audio`). `result_media`: what its tools' results hold, which
+    a note may replace. `tokens` estimates its input.
     """
 
     tools: bool = False
     web_search: bool = False
     media: frozenset[str] = frozenset()
+    result_media: frozenset[str] = frozenset()
     tokens: int = 0
+
+    @property
+    def all_media(self) -> frozenset[str]:
+        return self.media | self.result_media
 
 
 def needs_of(request: Request, *, tools: bool) -> Needs:
     """Read a request's needs. O(size of the history)."""
-    characters, tokens, media = len(str(request.system or "")), 0, set[str]()
+    characters, tokens, media, result_media = len(str(request.system or "")), 0, set[str](), set[str]()
     for message in request.messages:
         for block in message.content:
+            is_result = isinstance(block, ToolResultBlock)
             for part in block.content if isinstance(block, ToolResultBlock) else (block,):
                 if isinstance(part, TextBlock):
                     characters += len(part.text)
                 elif isinstance(part, MediaBlock):
                     tokens += part.kind.tokens
-                    media.add(part.kind.part)
-    return Needs(tools, request.allow_web_search, frozenset(media), tokens + characters // _CHARACTERS_PER_TOKEN)
+                    (result_media if is_result else media).add(part.kind.part)
+    tokens += characters // _CHARACTERS_PER_TOKEN
+    return Needs(tools, request.allow_web_search, frozenset(media), frozenset(result_media), tokens)
 
 
 def check_media_needs(alias: str, request: Request, can: Capabilities) -> None:
@@ -71,14 +79,14 @@ def missing_capabilities(config: ModelConfig, needs: Needs, capabilities: Callab
     `supports_tools: false`.
     """
     least = min(config.context_window or _SMALLEST_WINDOW, _SMALLEST_WINDOW)
-    if not (needs.web_search or needs.media or needs.tokens > least):  # nothing needs to be looked up
+    if not (needs.web_search or needs.all_media or needs.tokens > least):  # nothing needs to be looked up
         return [_NO_TOOLS] if needs.tools and config.supports_tools is False else []
     can = capabilities(config)
     window = config.context_window or can.context_window
     checks = (
         (needs.web_search and can.web_search is not True, "web search (supports_web_search)"),
         (needs.tools and config.supports_tools is False, _NO_TOOLS),
-        *((getattr(can, part) is False, f"{part} (supports_{part})") for part in sorted(needs.media)),
+        *((getattr(can, part) is False, f"{part} (supports_{part})") for part in sorted(needs.all_media)),
         (
             window is not None and needs.tokens > window,
             f"context (about {needs.tokens} tokens are needed, its context_window is {window})",
@@ -87,14 +95,19 @@ def missing_capabilities(config: ModelConfig, needs: Needs, capabilities: Callab
     return [word for fails, word in checks if fails]
 
 
-def select(models: Iterable[ModelConfig], needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> ModelConfig:
-    """The first model that meets the needs. Raises `ModelNotFound` that says what each lacks."""
+def select(models: Collection[ModelConfig], needs: Needs, capabilities: Callable[[ModelConfig], Capabilities]) -> ModelConfig:
+    """The first model that meets the needs; if there is none, the first that meets those besides `result_media`.
+
+    Raises `ModelNotFound` that says what each lacks.
+    """
     reasons: list[str] = []
     for config in models:
         missing = missing_capabilities(config, needs, capabilities)
         if not missing:
             return config
         reasons.append(f"{config.alias} lacks {' and '.join(missing)}")
+    if needs.result_media:
+        return select(models, replace(needs, result_media=frozenset()), capabilities)
     if not reasons:
         raise ModelNotFound("no model of the registry fits the request: the registry is empty")
     fix = "ask a model that has it, or correct the setting in parentheses"

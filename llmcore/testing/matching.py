@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
-from llmcore.adapters.request.conversation.messages import MEDIA_NOTES
+from llmcore.adapters.request.conversation.media import LEFT_OUT, MEDIA_NOTES
 from llmcore.adapters.request.conversation.special_tokens import JOINER
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.secrets.scrubber import Scrubber
@@ -54,6 +54,8 @@ class _Words:
     attachments: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     open_calls: list[tuple[int, object, str]] = field(default_factory=list[tuple[int, object, str]])
     """The calls without a result so far: number, id, name."""
+    has_left_out: bool = False
+    """Whether a result has a note in place of media."""
 
     def add_call(self, name: str, call_id: object) -> None:
         self.open_calls.append((len(self.calls), call_id, name))
@@ -116,6 +118,8 @@ def _difference_in_words(
 def _attachments(recorded: _Words, asked: _Words) -> str | None:
     if _by_call(recorded.attachments) == _by_call(asked.attachments):
         return None
+    if recorded.has_left_out and {digest for _, digest in recorded.attachments} <= {digest for _, digest in asked.attachments}:
+        return None  # the others were not sent
     pairs = _paired([digest for _, digest in recorded.attachments], [digest for _, digest in asked.attachments])
     for number, (was, now) in enumerate(pairs, 1):
         if was != now:
@@ -266,6 +270,8 @@ def _recorded_words(body: dict[str, Any], items: object) -> _Words:
     for item in items if is_list(items) else [{"role": "user", "content": items}]:
         if is_object(item):
             _add_item(words, item)
+    words.has_left_out = any(LEFT_OUT.search(text or "") for _, text in words.results)
+    words.results[:] = [(number, text and _spaced(LEFT_OUT.sub("", text))) for number, text in words.results]
     return words
 
 

@@ -15,12 +15,12 @@ from typing import Any, cast
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.providers import Provider
 from llmcore.adapters.request.conversation.history import as_one_text, sound_history
+from llmcore.adapters.request.conversation.media import MEDIA_NOTES, media_part, refused_media
 from llmcore.adapters.request.conversation.prompting import write_calls, write_result
 from llmcore.adapters.request.conversation.twin_calls import marked_twins
 from llmcore.adapters.request.conversation.unsendable import MESSAGE_FIELDS
 from llmcore.adapters.request.names import IdMap, NameMap
 from llmcore.support.values.json_data import as_json
-from llmcore.support.values.media_kinds import MEDIA_KINDS
 from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.types import (
     Block,
@@ -35,13 +35,9 @@ from llmcore.types import (
     ToolUseBlock,
 )
 
-__all__ = ["MEDIA_NOTES", "render_messages"]
+__all__ = ["render_messages"]
 
 Rendered = dict[str, Any]
-MEDIA_NOTES = {kind: f"{kind.capitalize()} returned by the tool" for kind in MEDIA_KINDS}
-"""How the text before a tool's media begins, by their first kind, if the wire format accepts such media only from the user."""
-_AUDIO_FORMATS = {"mpeg": "mp3", "x-wav": "wav", "wave": "wav", "vnd.wave": "wav"}
-"""The words for audio formats in OpenAI's API, by the subtype of their media type, if they differ."""
 
 
 def render_messages(call: ModelCall, provider: Provider, names: NameMap, instructions: str = "") -> list[Rendered]:
@@ -112,38 +108,7 @@ def _cached(block: Block, provider: Provider) -> Rendered:
 def _part(block: ResultBlock, provider: Provider) -> Rendered:
     if isinstance(block, TextBlock):
         return {"type": "text", "text": block.text, **_cached(block, provider)}
-    if block.kind.type not in provider.media:  # in a tool's result
-        return {"type": "text", "text": f"[{block.kind.noun} was left out: {provider.name} takes no {block.kind.part}]"}
-    return {**_MEDIA_PARTS[block.kind.type](block, provider), **_cached(block, provider)}
-
-
-def _image_part(block: Any, provider: Provider) -> Rendered:
-    detail = {"detail": block.detail} if block.detail and provider.wire == "openai-chat" else {}
-    return {"type": "image_url", "image_url": {"url": block.data_url, **detail}}
-
-
-def _file_part(block: Any, provider: Provider) -> Rendered:
-    """A file as LiteLLM takes it. Data is `file_data`. A URL is `file_id`, except on OpenAI's wire format, where LiteLLM would
-    fetch it. On Anthropic's, LiteLLM takes a `file_id` with a media type for an uploaded file."""
-    is_data = block.base64 is not None or provider.wire == "openai-chat"
-    says_type = block.known_type and (is_data or provider.wire != "anthropic")
-    beside = {"format": block.known_type} if says_type else {}
-    if provider.wire == "openai-chat":
-        beside = {"filename": getattr(block, "name", None) or _FILE_NAME}
-    return {"type": "file", "file": {"file_data" if is_data else "file_id": block.data_url, **beside}}
-
-
-def _audio_part(block: Any, provider: Provider) -> Rendered:
-    if block.base64 is None:  # `input_audio` has no URLs
-        return _file_part(block, provider)
-    subtype = (block.known_type or "").partition("/")[2]
-    return {"type": "input_audio", "input_audio": {"data": block.base64, "format": _AUDIO_FORMATS.get(subtype, subtype)}}
-
-
-_FILE_NAME = "document.pdf"
-"""The name of a file without one, which OpenAI's API requires."""
-_MEDIA_PARTS = {"image": _image_part, "file": _file_part, "audio": _audio_part}
-"""How each kind of media is given to LiteLLM."""
+    return {**media_part(block, provider), **_cached(block, provider)}
 
 
 def _content(blocks: Iterable[Block], provider: Provider, *, separate: bool = True) -> str | list[Rendered]:
@@ -196,7 +161,8 @@ class _Native:
             text, inside, after = _result_text(block), list[MediaBlock](), list[MediaBlock]()
             for part in _media(block):
                 rule = self._provider.media.get(part.kind.type)
-                (inside if rule is None or rule.in_results else after).append(part)
+                is_inside = rule is None or rule.in_results or refused_media(part, self._provider)
+                (inside if is_inside else after).append(part)
             content: str | list[Rendered] = text
             if inside:
                 parts = [_part(part, self._provider) for part in inside]

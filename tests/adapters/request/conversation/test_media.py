@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from llmcore.adapters.base import Endpoint
+from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.providers import PROVIDERS, provider_of
-from llmcore.adapters.request.conversation.unsendable import check_sendable
+from llmcore.adapters.request.conversation.media import check_sendable
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import (
     AudioBlock,
@@ -80,8 +80,12 @@ def test_any_other_is_let_through(block: MediaBlock, provider: str) -> None:
 @pytest.mark.parametrize(
     ("block", "provider", "words"),
     [
-        (WAV, "anthropic", r"part 0 of message 0 is audio, which cannot be sent to anthropic \(m\): ask another model"),
-        (PDF, "groq", "is a file, which cannot be sent to groq"),
+        (
+            WAV,
+            "anthropic",
+            r"part 0 of message 0 is audio, and anthropic \(m\) takes no audio: ask another model, or leave it out",
+        ),
+        (PDF, "groq", "groq .* takes no files"),
         (PDF, "ollama", "is a file"),
         (PNG, "deepseek", "is an image"),
         (FileBlock(url="https://x.example/a.pdf"), "openai", "takes no file by this URL .*: fetch it, and give `data`"),
@@ -89,9 +93,9 @@ def test_any_other_is_let_through(block: MediaBlock, provider: str) -> None:
         (
             AudioBlock(data="T2dnUw==", media_type="audio/ogg"),
             "openai",
-            "'audio/ogg' cannot be sent .* takes .*audio/wav.*: convert",
+            "takes no audio/ogg: convert it .*audio/wav.*, or ask another",
         ),
-        (FileBlock(data="eA==", media_type="text/csv"), "anthropic", "'text/csv' cannot be sent .* takes application/pdf"),
+        (FileBlock(data="eA==", media_type="text/csv"), "anthropic", r"takes no text/csv: convert it \(application/pdf\)"),
     ],
     ids=str,
 )
@@ -158,3 +162,24 @@ async def test_a_file_by_its_url_is_sent_as_a_url(adapter: LiteLLMAdapter) -> No
 def test_a_kind_that_a_provider_has_no_rule_for_is_no_capability() -> None:
     kinds = {"image", "file", "audio"}
     assert all(provider.media.keys() <= kinds for provider in PROVIDERS.values())
+
+
+@pytest.mark.anyio
+async def test_what_the_model_does_not_take_in_a_result_is_a_note(adapter: LiteLLMAdapter) -> None:
+    """By the model's capabilities, and by the media type."""
+    ogg = AudioBlock(data="T2dnUw==", media_type="audio/ogg")
+    asked = [
+        *RESULT[:2],
+        Message(role="tool", content=[ToolResultBlock(tool_use_id="call_1", name="get_weather", content=[PDF, ogg])]),
+    ]
+    with WireServer(["Fine."]) as server:
+        claude = endpoint_at(server, "anthropic")
+        csv = FileBlock(data="eA==", media_type="text/csv")
+        table = [*RESULT[:2], Message(role="tool", content=[ToolResultBlock(tool_use_id="call_1", content=[csv])])]
+        replies = [
+            await adapter.complete(call_of(claude, Request(messages=table))),
+            await adapter.complete(call_of(claude, Request(messages=asked), capabilities=Capabilities(files=False, audio=False))),
+        ]
+    assert [reply.dropped for reply in replies] == [("files",), ("files", "audio")]
+    assert b"[a file was left out: anthropic takes no text/csv]" in server.requests[0].sent
+    assert b"[a file was left out: anthropic takes no files]" in server.requests[1].sent
