@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from mimetypes import guess_extension
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
@@ -19,8 +20,6 @@ MEDIA_NOTES = {kind: f"{kind.capitalize()} returned by the tool" for kind in MED
 """How the text before a tool's media begins, by their first kind, if the wire format accepts such media only from the user."""
 _AUDIO_FORMATS = {"mpeg": "mp3", "x-wav": "wav", "wave": "wav", "vnd.wave": "wav"}
 """The words for audio formats in OpenAI's API, by the subtype of their media type, if they differ."""
-_FILE_NAME = "document.pdf"
-"""The name of a file without one, which OpenAI's API requires."""
 LEFT_OUT = re.compile(rf"\[(?:{'|'.join(kind.noun for kind in MEDIA_KINDS.values())}) was left out: \S+ takes no [^\]]+\]")
 """What a tool's result says in place of media that the provider does not take."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]++={0,2}\s*+")
@@ -114,5 +113,6 @@ def _file_part(block: FileBlock | AudioBlock, provider: Provider) -> Rendered:
     says_type = block.known_type and (is_data or provider.wire != "anthropic")
     beside = {"format": block.known_type} if says_type else {}
     if provider.wire == "openai-chat":
-        beside = {"filename": (isinstance(block, FileBlock) and block.name) or _FILE_NAME}
+        name = block.name if isinstance(block, FileBlock) else None
+        beside = {"filename": name or f"document{guess_extension(block.known_type or '') or '.pdf'}"}  # OpenAI's API requires one
     return {"type": "file", "file": {"file_data" if is_data else "file_id": block.data_url, **beside}}

@@ -10,7 +10,8 @@ import pytest
 from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.providers import PROVIDERS, provider_of
-from llmcore.adapters.request.conversation.media import check_sendable
+from llmcore.adapters.request.conversation.media import check_sendable, media_part
+from llmcore.support.values.media_kinds import MEDIA_KINDS
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import (
     AudioBlock,
@@ -159,9 +160,16 @@ async def test_a_file_by_its_url_is_sent_as_a_url(adapter: LiteLLMAdapter) -> No
     assert {"type": "url", "url": "https://x.example/a.pdf"} in parts_in(server.requests[0].body)
 
 
-def test_a_kind_that_a_provider_has_no_rule_for_is_no_capability() -> None:
-    kinds = {"image", "file", "audio"}
-    assert all(provider.media.keys() <= kinds for provider in PROVIDERS.values())
+@pytest.mark.parametrize(("block", "name"), [(PDF, "plan.pdf"), (FileBlock(data="eA==", media_type="text/csv"), "document.csv")])
+def test_a_file_without_a_name_gets_one_that_fits_its_type(block: FileBlock, name: str) -> None:
+    assert media_part(block, PROVIDERS["openai_compatible"])["file"]["filename"] == name
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_rules_of_a_provider_are_for_known_kinds_and_types(provider: str) -> None:
+    for kind, rule in PROVIDERS[provider].media.items():
+        assert kind in MEDIA_KINDS
+        assert all("/" in media_type for media_type in rule.types)
 
 
 @pytest.mark.anyio
