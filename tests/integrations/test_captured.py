@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import AudioBlock, FileBlock, ImageBlock, Message, Request
+from llmcore import AudioBlock, Block, FileBlock, ImageBlock, Message, Request
 from llmcore.integrations.captured import captured_run
 from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH
 
@@ -23,7 +23,7 @@ def test_what_is_too_long_is_cut_in_its_texts(messages: list[str]) -> None:
 
 def test_media_are_described_without_their_data() -> None:
     data = "c2VjcmV0IHBpY3R1cmU="
-    blocks = [
+    blocks: list[Block] = [
         ImageBlock(url=f"data:image/png;base64,{data}"),
         FileBlock(data=data, media_type="application/pdf"),
         AudioBlock(url="https://example.com/a.wav"),
