@@ -163,6 +163,11 @@ class Capabilities(Value):
     """Whether native tools are accepted in a streamed request."""
     reasoning: bool | None = None
     images: bool | None = None
+    """Whether messages may hold images."""
+    files: bool | None = None
+    """Whether messages may hold documents, such as PDFs."""
+    audio: bool | None = None
+    """Whether messages may hold audio recordings."""
     web_search: bool | None = None
     """Whether the provider searches the web itself if `Request.allow_web_search` is set."""
     emits_text_calls: bool | None = None

@@ -11,7 +11,7 @@
 | context overflow | a model with a larger or an unknown window |
 | request too large for a server or an account | another deployment, another model |
 | a capability refused | the same mode without it, the next mode, another deployment, another model, text only |
-| images refused | another deployment, another model: every mode sends images |
+| images, files or audio refused | another deployment, another model: every mode sends them |
 | a permanent 4xx whose reason is unknown | the same mode without its optional parts, then as for a refused capability |
 | server error, timeout | another deployment; a retry after a back-off, then another model |
 | a redirect to another server, which llmcore does not follow | another deployment, another model |
@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from llmcore.support.values.media_kinds import MEDIA_PARTS
 from llmcore.types import (
     AuthenticationFailed,
     CallerError,
@@ -89,15 +90,11 @@ _BY_CLASS: tuple[tuple[type[LLMCoreError], frozenset[Remedy]], ...] = (
 )
 
 
-_IN_EVERY_MODE = "images"
-"""A capability that every output mode needs."""
-
-
 def remedies(failure: LLMCoreError) -> frozenset[Remedy]:
     """What may help against `failure`: the first row whose class matches. Without a row, nothing helps."""
     nothing: frozenset[Remedy] = frozenset()
     found = next((found for kind, found in _BY_CLASS if isinstance(failure, kind)), nothing)
-    if isinstance(failure, CapabilityRefused) and _IN_EVERY_MODE in failure.capabilities:
+    if isinstance(failure, CapabilityRefused) and not MEDIA_PARTS.isdisjoint(failure.capabilities):
         return frozenset({"deployment_last", "model"})
     again: frozenset[Remedy] = frozenset({"retry"})
     kind = failure.facts.kind

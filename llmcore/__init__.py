@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from llmcore.api import Normalizer as Normalizer
     from llmcore.api import normalize as normalize
     from llmcore.api import validate as validate
+    from llmcore.compaction import Compaction as Compaction
     from llmcore.hooks import Hooks as Hooks
     from llmcore.hooks import StreamedSoFar as StreamedSoFar
     from llmcore.hooks import Veto as Veto
@@ -79,6 +80,7 @@ _NAMES_BY_MODULE = {
     "llmcore.agent": "Agent",
     "llmcore.api": "Normalizer normalize validate",
     "llmcore.adapters.capabilities": "CapabilityStore",
+    "llmcore.compaction": "Compaction",
     "llmcore.hooks": "Hooks StreamedSoFar Veto hook",
     "llmcore.models": "ModelConfig ModelRegistry",
     "llmcore.orchestrator": "Orchestrator",
@@ -91,16 +93,16 @@ _NAMES_BY_MODULE = {
     "llmcore.tools": "RunContext Tool ToolConfig ToolRegistry ToolSet current_tool_call_id tool",
     "llmcore.tools.results.outcome": "Outcome",
     "llmcore.types": (
-        "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AuthenticationFailed Block Budget "
-        "CacheControl CallWriter CallerError CallsPending CapabilityRefused CompiledTool ConfigError ContextOverflow Envelope "
-        "Event FallbackExhausted FinishReason Finished ImageBlock InternalError JsonSchema LLMCoreError LimitExceeded Limits "
-        "MaxToolTurns Message ModelError ModelNotFound NEAR_MISS_REASONS NearMiss NestedEvent NormalizerEvent OutputMode "
-        "OutputParseError Overloaded PartialOutput ProviderBlock "
-        "ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused RemoteServerError "
-        "Repair Repaired Reply Request RequestRefused RequestTooLarge RetryConfig RetryTool Role Safety "
-        "Segment SegmentKind TerminateLoop "
-        "TextBlock TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished ToolCallStarted ToolChoice ToolDefinition "
-        "ToolDefinitionError ToolError ToolProgress ToolResult ToolResultBlock ToolStarted ToolUseBlock Truncated Usage Waiting "
+        "DEFAULT_LIMITS ArgumentsDelta Attempt AttemptFailed AttemptReason AttemptStarted AudioBlock AuthenticationFailed "
+        "Block Budget CacheControl CallWriter CallerError CallsPending CapabilityRefused CompiledTool ConfigError "
+        "ContextOverflow Envelope Event FallbackExhausted FileBlock FinishReason Finished ImageBlock InternalError "
+        "JsonSchema LLMCoreError LimitExceeded Limits MaxToolTurns MediaBlock Message ModelError ModelNotFound "
+        "NEAR_MISS_REASONS NearMiss NestedEvent NormalizerEvent OutputMode OutputParseError Overloaded PartialOutput "
+        "ProviderBlock ProviderError QuotaExceeded RateLimited ReasoningDelta Reclassified RedactedThinkingBlock Refused "
+        "RemoteServerError Repair Repaired Reply Request RequestRefused RequestTooLarge ResultBlock RetryConfig RetryTool "
+        "Role Safety Segment SegmentKind TerminateLoop TextBlock TextDelta ThinkingBlock Timeout ToolCall ToolCallFinished "
+        "ToolCallStarted ToolChoice ToolDefinition ToolDefinitionError ToolError ToolProgress ToolResult ToolResultBlock "
+        "ToolStarted ToolUseBlock Truncated Usage Waiting "
         "definition_of"
     ),
     "llmcore.validator": "ParseDetail Problem ValidationReport json_schema parse parse_detailed",

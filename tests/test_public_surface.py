@@ -21,7 +21,7 @@ from tests.packaging.tree import PUBLIC_NAMES, ROOT, pyproject
 CONTRACT = """
     normalize Normalizer validate parse parse_detailed json_schema Orchestrator FakeModel ReplayAdapter tool Tool ToolSet ToolRegistry
     Agent Hooks ModelRegistry CapabilityStore Limits Budget RunResult RunContext ValidationReport
-    Message TextBlock ImageBlock ToolUseBlock ToolResultBlock ThinkingBlock RedactedThinkingBlock ProviderBlock CacheControl
+    Message TextBlock ImageBlock FileBlock AudioBlock ToolUseBlock ToolResultBlock ThinkingBlock RedactedThinkingBlock ProviderBlock CacheControl
     Request Reply Envelope ToolCall Repair NearMiss Usage Attempt ToolDefinition RetryConfig
     TextDelta ReasoningDelta ToolCallStarted ArgumentsDelta ToolCallFinished Reclassified AttemptStarted Repaired ToolResult
     PartialOutput Finished Waiting AttemptFailed ToolStarted ToolProgress NestedEvent
@@ -32,11 +32,11 @@ CONTRACT = """
 """
 
 BESIDES = """
-    __version__ BuildInfo build_info Answer Approve CallAnswer Deny OpenCall ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
+    Compaction __version__ BuildInfo build_info Answer Approve CallAnswer Deny OpenCall ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
     RunStore FileStore record
     Observer ObservedRun Outcome ToolRetry ToolStatistics ToolStats event_json ProbeFinding ProbeReport warm_up warm_up_sync
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
-    Segment SegmentKind ToolChoice definition_of
+    MediaBlock ResultBlock Segment SegmentKind ToolChoice definition_of
 """
 
 PARAMETERS = {

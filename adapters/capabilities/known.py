@@ -8,6 +8,7 @@ from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.capabilities.beliefs import Layer
 from llmcore.adapters.providers import DEFAULT_DIALECT, provider_of, text_dialect
 from llmcore.adapters.providers.model_table import litellm_entry, table_capabilities
+from llmcore.support.values.media_kinds import MEDIA_KINDS
 
 __all__ = ["known_capabilities", "known_fields", "known_layers"]
 
@@ -25,6 +26,7 @@ def known_layers(endpoint: Endpoint) -> list[Layer]:
     provider = provider_of(endpoint)
     row = provider.row(endpoint.model)
     ours = known_fields(provider.capabilities) | (known_fields(row.capabilities) if row else {})
+    ours |= {kind.part: False for kind in MEDIA_KINDS.values() if kind.type not in provider.media}
     dialect = text_dialect(endpoint.model)
     flag = provider.schema_flag
     refused = {} if not flag or litellm_entry(endpoint).get(flag) is True else {"json_schema": False, "schema_with_tools": False}

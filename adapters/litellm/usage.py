@@ -20,13 +20,12 @@ from llmcore.adapters.providers.model_table import table_prices
 from llmcore.adapters.wire.counts import MOST_TOKENS, count_of
 from llmcore.support.values.bounds import is_amount
 from llmcore.support.values.narrowing import is_object, object_in, objects_in
-from llmcore.types import Block, Envelope, ImageBlock, ToolResultBlock, Usage
+from llmcore.types import Block, Envelope, MediaBlock, ToolResultBlock, Usage
 
-__all__ = ["accounted", "cost_of", "read_usage", "tokens_of", "usage_of_reply", "whole_prompt"]
+__all__ = ["accounted", "cost_of", "read_usage", "tokens_in", "tokens_of", "usage_of_reply", "whole_prompt"]
 
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
-_TOKENS_PER_IMAGE = 1000
 _INPUT = ("prompt_tokens", "input_tokens")
 _OUTPUT = ("completion_tokens", "output_tokens")
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
@@ -147,18 +146,19 @@ def accounted(reported: Usage | None, call: ModelCall, reply: Envelope) -> Usage
 
 
 def _request_tokens(call: ModelCall) -> int:
-    """A rough number of tokens in a request: its texts, tools, schema and images."""
+    """A rough number of tokens in a request: its texts, tools, schema and media."""
     request = call.request
     blocks = [block for message in request.messages for block in message.content]
     carried = [str(request.system or ""), str(call.output_schema or ""), *(tool.model_dump_json() for tool in call.tools)]
-    return tokens_of(sum(map(len, carried))) + sum(map(_tokens_in, blocks))
+    return tokens_of(sum(map(len, carried))) + sum(map(tokens_in, blocks))
 
 
-def _tokens_in(block: Block) -> int:
-    if isinstance(block, ImageBlock):
-        return _TOKENS_PER_IMAGE
+def tokens_in(block: Block) -> int:
+    """A rough number of tokens in a block."""
+    if isinstance(block, MediaBlock):
+        return block.kind.tokens
     if isinstance(block, ToolResultBlock):
-        return sum(map(_tokens_in, block.content))
+        return sum(map(tokens_in, block.content))
     return tokens_of(len(block.model_dump_json()))
 
 

@@ -32,19 +32,23 @@ CLAUDE = FULL.model_copy(
     update={
         "json_object": False,  # nothing is sent: `TRIED`
         "images": True,
+        "files": True,
         "web_search": True,
         "context_window": 200_000,
     }
 )
-"""Claude's documentation: Tool use, Structured outputs, Web search tool, Context windows."""
+"""Claude's documentation: Tool use, Structured outputs, Web search tool, PDF support, Context windows."""
 GEMINI_CAPABILITIES = FULL.model_copy(
     update={
         "schema_with_tools": False,  # before Gemini 3 a response schema and tools exclude each other
         "images": True,
+        "files": True,
+        "audio": True,
         "web_search": True,
     }
 )
-"""Gemini API documentation: Function calling, Structured output, Grounding with Google Search."""
+"""Gemini API documentation: Function calling, Structured output, Grounding with Google Search, Document understanding, Audio
+understanding."""
 LOW_OR_HIGH = ((8192, "low"),)
 """The efforts of models without `medium` (xAI documentation: Reasoning; Gemini API documentation: Gemini thinking)."""
 NO_SAMPLING = frozenset({"temperature", "top_p"})

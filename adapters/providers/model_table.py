@@ -33,6 +33,8 @@ _SUPPORTS = {
     "parallel_tools": "supports_parallel_function_calling",
     "reasoning": "supports_reasoning",
     "images": "supports_vision",
+    "files": "supports_pdf_input",
+    "audio": "supports_audio_input",
     "web_search": "supports_web_search",
 }
 _PRICES = {

@@ -15,7 +15,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities
 
-__all__ = ["IdRule", "ModelRow", "NameRule", "Provider", "ProviderLimits"]
+__all__ = ["CHAT_MEDIA", "IMAGES_ALONE", "IdRule", "MediaRule", "ModelRow", "NameRule", "Provider", "ProviderLimits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,33 @@ class ProviderLimits:
     max_tools_bytes: int | None = None
     verified: bool = False
     source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaRule:
+    """How a provider takes one kind of media.
+
+    `by_url`: by any URL. Elsewhere LiteLLM would fetch it, or send the URL as data. `own_urls`: beginnings of URLs that it takes
+    nevertheless, such as those of its own storage. `in_results`: also in a tool's result.
+    `types`: the media types that it takes; empty if it takes each type of the kind, or decides by the model.
+    """
+
+    by_url: bool = False
+    own_urls: tuple[str, ...] = ()
+    in_results: bool = False
+    types: frozenset[str] = frozenset()
+
+    def takes_url(self, url: str) -> bool:
+        return self.by_url or url.startswith(("data:", *self.own_urls))
+
+
+CHAT_MEDIA: Mapping[str, MediaRule] = {
+    "image": MediaRule(by_url=True),
+    "file": MediaRule(),
+    "audio": MediaRule(),
+}
+"""OpenAI's chat completions: `image_url` takes a URL or data, `file` and `input_audio` take data."""
+IMAGES_ALONE: Mapping[str, MediaRule] = {"image": MediaRule(by_url=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +183,12 @@ class Provider:
     """Whether reasoning of a turn with calls is sent back as `reasoning_content`."""
     prompt_cache: bool = False
     """Whether it accepts `cache_control` marks on content."""
-    images_in_results: bool = False
-    """Whether a tool's result may contain images."""
-    images_by_url: bool = True
-    """Whether it accepts an image by URL. Elsewhere LiteLLM would fetch it, or send the URL as data."""
-    own_image_urls: tuple[str, ...] = ()
-    """Beginnings of image URLs that it accepts nevertheless: those of its own storage."""
+    media: Mapping[str, MediaRule] = field(default_factory=lambda: CHAT_MEDIA, hash=False)
+    """The media that its messages may hold, by `MediaKind.type`. A kind without a rule is not sent: the wire format has no part
+    for it, or LiteLLM omits it."""
     declares_called_tools: bool = False
     """Whether it refuses calls in the history of a request without tools. LiteLLM would invent a tool, or refuse the request
     itself."""
-    loses_images: bool = False
-    """Whether LiteLLM sends only the text of a message here and omits images."""
     one_system_message: bool = False
     """Whether system messages have only one place, at the start (chat templates of local servers, and formats in which they
     are no messages). A later one moves there, which is recorded."""

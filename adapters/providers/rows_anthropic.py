@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, FULL, TRIED
-from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import IdRule, MediaRule, ModelRow, NameRule, Provider
 
-__all__ = ["ANTHROPIC", "BEDROCK", "CLAUDE_NAMES"]
+__all__ = ["ANTHROPIC", "BEDROCK", "CLAUDE_MEDIA", "CLAUDE_NAMES"]
 
 CLAUDE_NAMES = NameRule(length=128, source="Claude's API reference: tool names ^[a-zA-Z0-9_-]{1,128}$")
+CLAUDE_MEDIA = {
+    "image": MediaRule(own_urls=("https://",), in_results=True),  # LiteLLM would fetch one by http://
+    "file": MediaRule(own_urls=("https://",), in_results=True, types=frozenset({"application/pdf"})),
+}
+"""Claude's documentation: Vision, PDF support (a PDF by URL or base64). Text goes as text."""
 _CHOICE = "Amazon Bedrock API reference: ToolChoice (any and one tool are for Claude and Nova only)"
 
 ANTHROPIC = Provider(
@@ -21,6 +26,7 @@ ANTHROPIC = Provider(
         "Claude's documentation: Tool use (tool_choice auto, any, tool, none; disable_parallel_tool_use)",
         "Claude's documentation: Structured outputs (native from 4.1 and 4.5 on; 20 strict tools a request)",
         "Claude's documentation: Extended thinking (no forced call beside a budget), Prompt caching, Web search tool",
+        "Claude's documentation: Vision, PDF support",
         TRIED,
     ),
     hosts=("anthropic.com", "claude.com"),
@@ -40,9 +46,7 @@ ANTHROPIC = Provider(
     sampling_while_thinking=CLAUDE_SAMPLING,
     needs_max_tokens=True,
     prompt_cache=True,
-    images_in_results=True,
-    images_by_url=False,  # LiteLLM would fetch one by http://
-    own_image_urls=("https://",),
+    media=CLAUDE_MEDIA,
     one_system_message=True,
     declares_called_tools=True,
     extra_body="transport",
@@ -59,7 +63,7 @@ _CONVERSE = FULL.model_copy(
         "web_search": False,
     }
 )
-_ALL_CHOICES = {"tool_choice_required": True, "tool_choice_named": True, "images": True}
+_ALL_CHOICES = {"tool_choice_required": True, "tool_choice_named": True, "images": True, "files": True}
 
 BEDROCK = Provider(
     name="bedrock",
@@ -121,9 +125,7 @@ BEDROCK = Provider(
     names=NameRule(first="A-Za-z", source="Amazon Bedrock API reference: ToolSpecification, [a-zA-Z][a-zA-Z0-9_-]*, at most 64"),
     ids=IdRule(characters="A-Za-z0-9_.:-", source="Amazon Bedrock API reference: ToolUseBlock, toolUseId at most 64"),
     dropped=frozenset({"parallel_tool_calls"}),
-    images_in_results=True,
-    images_by_url=False,
-    own_image_urls=("s3://",),
+    media={"image": MediaRule(own_urls=("s3://",), in_results=True), "file": MediaRule(in_results=True)},
     one_system_message=True,
     declares_called_tools=True,
     extra_body="arguments",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, GEMINI_CAPABILITIES, LOW_OR_HIGH, TRIED
-from llmcore.adapters.providers.provider import ModelRow, NameRule, Provider
-from llmcore.adapters.providers.rows_anthropic import ANTHROPIC, CLAUDE_NAMES
+from llmcore.adapters.providers.provider import MediaRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.rows_anthropic import ANTHROPIC, CLAUDE_MEDIA, CLAUDE_NAMES
 
 __all__ = ["GEMINI", "GEMINI_FAMILY", "VERTEX"]
 
+_MEDIA = {
+    kind: MediaRule(own_urls=("gs://", "https://generativelanguage.googleapis.com/")) for kind in ("image", "file", "audio")
+}
+"""Gemini API documentation: Image, Document and Audio understanding (inline data, or a file of the Files API)."""
 _THREE = "Gemini API documentation: Structured output (schema and tools together from Gemini 3 on), Gemini thinking"
 _THINKING = "Gemini API documentation: Gemini thinking"
 
@@ -40,8 +44,10 @@ GEMINI = Provider(
         *GEMINI_FAMILY,
         ModelRow(
             "gemma*",
-            GEMINI_CAPABILITIES.model_copy(update={"native_tools": False, "json_schema": False, "web_search": False}),
-            "Gemma documentation: Function calling with Gemma (by the prompt)",
+            GEMINI_CAPABILITIES.model_copy(
+                update={"native_tools": False, "json_schema": False, "audio": False, "web_search": False}
+            ),
+            "Gemma documentation: Function calling with Gemma (by the prompt); Run Gemma with the Gemini API (text and images)",
         ),
     ),
     schema_dialect="gemini",
@@ -55,8 +61,7 @@ GEMINI = Provider(
     dropped=frozenset({"parallel_tool_calls"}),
     thinking="anthropic",
     searches_beside_tools=False,  # Grounding with Google Search; `TRIED`: LiteLLM leaves it out
-    images_by_url=False,  # Gemini API documentation: Image understanding (inline data, or a file of the Files API)
-    own_image_urls=("gs://", "https://generativelanguage.googleapis.com/"),
+    media=_MEDIA,
     one_system_message=True,
 )
 
@@ -113,11 +118,12 @@ VERTEX = Provider(
                 "sampling_while_thinking": CLAUDE_SAMPLING,
                 "needs_max_tokens": True,
                 "prompt_cache": True,
-                "images_in_results": True,
+                "media": {kind: MediaRule(in_results=True, types=rule.types) for kind, rule in CLAUDE_MEDIA.items()},
                 "declares_called_tools": True,
             },
         ),
     ),
     names=NameRule(source="the narrowest rule of the families behind it"),
+    media={kind: MediaRule(by_url=True) for kind in _MEDIA},
     one_system_message=True,
 )

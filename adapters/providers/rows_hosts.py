@@ -13,7 +13,7 @@ from llmcore.adapters.providers.common import (
     RECORDED,
     TRIED,
 )
-from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import CHAT_MEDIA, IMAGES_ALONE, IdRule, MediaRule, ModelRow, NameRule, Provider
 
 __all__ = ["DEEPSEEK", "GROQ", "MISTRAL", "OPENROUTER", "TOGETHER", "XAI"]
 
@@ -53,6 +53,7 @@ GROQ = Provider(
     ),
     names=_OPENAI_FORM,
     strict_tools=True,
+    media=IMAGES_ALONE,  # Groq documentation: Images and Vision
     raw_body=frozenset({"response_format"}),  # LiteLLM makes a forced tool `json_tool_call` of a schema
     thinking="effort",
     tokenizes_words=True,  # open models, by their chat templates
@@ -125,6 +126,7 @@ OPENROUTER = Provider(
     ),
     names=_OPENAI_FORM,
     prompt_cache=True,
+    media={**CHAT_MEDIA, "file": MediaRule(by_url=True)},  # OpenRouter documentation: PDF Inputs, Audio Inputs
     reports_cost=True,
     tokenizes_words=True,  # most of what it routes to serves open models, by their chat templates
     thinking="effort",
@@ -200,6 +202,7 @@ MISTRAL = Provider(
     ),
     ids=IdRule(characters="A-Za-z0-9", length=9, exact=True, source="Mistral's recorded errors: a-z, A-Z, 0-9, length 9"),
     names=_OPENAI_FORM,
+    media=IMAGES_ALONE,  # `TRIED`: LiteLLM sends a file in another form than Mistral's, and no audio
     dropped=frozenset({"stream_options"}),
     raw_body=frozenset({"tool_choice"}),  # LiteLLM drops a named tool silently; the API takes OpenAI's form
 )
@@ -236,7 +239,7 @@ DEEPSEEK = Provider(
     names=_OPENAI_FORM,
     returns_reasoning=True,
     tokenizes_words=True,
-    loses_images=True,
+    media={},  # `TRIED`: LiteLLM sends the text alone
 )
 
 _GROK = FULL.model_copy(update={"web_search": True})
@@ -264,5 +267,6 @@ XAI = Provider(
         ),
         ModelRow("grok-[4-9]*", _GROK.model_copy(update=_GROK_REASONS), "xAI documentation: Reasoning"),
     ),
+    media=IMAGES_ALONE,  # xAI documentation: Image understanding
     names=_OPENAI_FORM,
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.providers.common import RECORDED, TRIED
-from llmcore.adapters.providers.provider import ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import MediaRule, ModelRow, NameRule, Provider
 
 __all__ = ["LLAMA_CPP", "LM_STUDIO", "OLLAMA", "OPENAI_COMPATIBLE", "SGLANG", "VLLM"]
 
@@ -38,7 +38,7 @@ OLLAMA = Provider(
     dropped=frozenset({"tool_choice", "parallel_tool_calls"}),
     tokenizes_words=True,
     thinks_by_default=True,
-    images_by_url=False,  # Ollama documentation: images as base64 only
+    media={"image": MediaRule()},  # Ollama documentation: Vision (base64; no other media)
 )
 
 OPENAI_COMPATIBLE = Provider(
@@ -61,6 +61,7 @@ OPENAI_COMPATIBLE = Provider(
 VLLM = replace(
     OPENAI_COMPATIBLE,
     name="vllm",
+    media={"image": MediaRule(by_url=True), "audio": MediaRule()},  # vLLM documentation: Multimodal Inputs
     sources=(
         "vLLM documentation: Tool Calling (named and required by guided decoding; auto needs --enable-auto-tool-choice)",
         "vLLM documentation: Structured Outputs (response_format by grammar)",
@@ -88,6 +89,7 @@ SGLANG = replace(
 LLAMA_CPP = replace(
     OPENAI_COMPATIBLE,
     name="llama_cpp",
+    media=VLLM.media,  # llama.cpp: docs/multimodal.md
     needs_url="http://127.0.0.1:8080/v1",
     sources=("llama.cpp: docs/function-calling.md (--jinja), tools/server/README.md (response_format, parallel_tool_calls)",),
     capabilities=Capabilities(

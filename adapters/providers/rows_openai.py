@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.providers.common import FULL, NO_SAMPLING, OPENAI_LIMITS, TRIED
-from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import CHAT_MEDIA, IdRule, MediaRule, ModelRow, NameRule, Provider
 
 __all__ = ["AZURE", "OPENAI", "OPENAI_MODELS", "OPENAI_NAMES"]
 
@@ -13,7 +13,18 @@ _SEARCH = "OpenAI documentation: Web search (in chat completions by the search m
 _SEARCHES = "OpenAI documentation: Web search (the tool `web_search` of the Responses API)"
 _ELDER = {"json_schema": False, "schema_with_tools": False, "web_search": False}
 
+_AUDIO = "OpenAI documentation: Audio and speech (audio input in chat completions by the audio models only)"
+_MEDIA = {
+    **CHAT_MEDIA,
+    "audio": MediaRule(types=frozenset({"audio/wav", "audio/x-wav", "audio/wave", "audio/mpeg", "audio/mp3"})),
+}
+"""OpenAI's openapi.json 2.3.0: the `format` of `input_audio` is `wav` or `mp3`."""
+
 OPENAI_MODELS = (
+    *(
+        ModelRow(pattern, FULL.model_copy(update={"json_schema": False, "schema_with_tools": False, "audio": True}), _AUDIO)
+        for pattern in ("gpt-audio*", "gpt-4o*-audio*")
+    ),
     ModelRow(
         "o1-mini*",
         FULL.model_copy(update={"native_tools": False, "web_search": False, "unsupported_parameters": NO_SAMPLING}),
@@ -55,12 +66,14 @@ OPENAI = Provider(
         "OpenAI documentation: Function calling (tool_choice auto, required, none, one function; parallel calls; strict)",
         "OpenAI documentation: Structured model outputs",
         "OpenAI's openapi.json 2.3.0",
+        _AUDIO,
         TRIED,
     ),
     hosts=("openai.com",),
     model_names=("gpt-*", "o[1-9]*", "ft:*", "chatgpt-*", "codex-*", "computer-use-*", "chat-latest"),
-    capabilities=FULL.model_copy(update={"web_search": False}),
+    capabilities=FULL.model_copy(update={"audio": False, "web_search": False}),
     models=OPENAI_MODELS,
+    media=_MEDIA,
     schema_dialect="openai",
     output_dialect="openai_strict",
     strict_tools=True,
@@ -89,6 +102,7 @@ AZURE = Provider(
     url_variable="AZURE_API_BASE",
     # A deployment's name need not tell its model: what its generation decides is tried, and learnt.
     capabilities=FULL.model_copy(update={"json_schema": None, "schema_with_tools": False, "web_search": False}),
+    media=_MEDIA,
     models=tuple(
         ModelRow(row.pattern, row.capabilities.model_copy(update={"web_search": False}), row.source)
         for row in OPENAI_MODELS

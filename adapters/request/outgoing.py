@@ -18,14 +18,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import ModelCall, urls_of_environment
-from llmcore.adapters.request.conversation.unsendable import blocks_of, image_url_error
+from llmcore.adapters.request.conversation.media import media_url_error
+from llmcore.adapters.request.conversation.unsendable import blocks_of, cache_marks
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
 from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in, texts_in
 from llmcore.types import (
     Block,
     ConfigError,
-    ImageBlock,
+    MediaBlock,
     ProviderBlock,
     RedactedThinkingBlock,
     RequestRefused,
@@ -63,7 +64,7 @@ _CACHE_MARKS = (b'"cache_control"', b'"cachePoint"')
 _ENVIRONMENT_HEADERS = {b"openai-organization", b"openai-project"}
 _PORTS = {"http": 80, "https": 443}
 _COMPARED_LENGTH = 200
-"""How many characters of an image or signature are searched in the body."""
+"""How many characters of media or of a signature are searched in the body."""
 _EARLIER_REASONING = "reasoning of an earlier turn"
 _EARLIER_SEARCH = "web search of an earlier turn"
 _EARLIER = (_EARLIER_REASONING, _EARLIER_SEARCH)
@@ -140,10 +141,10 @@ class Outgoing:
         return left
 
     def check_fetch(self, url: str) -> None:
-        """Raises `CallerError` if LiteLLM is about to fetch an image of the request in order to send its data."""
+        """Raises `CallerError` if LiteLLM is about to fetch media of the request in order to send its data."""
         for block in blocks_of(self._call):  # the host may already be resolved
-            if isinstance(block, ImageBlock) and block.url and urlsplit(block.url)[2:4] == urlsplit(url)[2:4]:
-                raise image_url_error(self._prepared.provider.name, url)
+            if isinstance(block, MediaBlock) and block.url and urlsplit(block.url)[2:4] == urlsplit(url)[2:4]:
+                raise media_url_error(block, self._prepared.provider.name)
 
     def outgoing_body(self, url: str, body: bytes, *, signed: bool) -> bytes:
         """Return the body to send, and record what of the request is missing in it.
@@ -173,7 +174,7 @@ class Outgoing:
     def _final_body(self, body: bytes, *, signed: bool) -> bytes:
         """The body to send. Records what of the request is missing in it."""
         prepared = self._prepared
-        missing = [*self._lost_marks(body), *self._lost_images(body), *self._lost_reasoning(body), *self._lost_parts(body)]
+        missing = [*self._lost_marks(body), *self._lost_media(body), *self._lost_reasoning(body), *self._lost_parts(body)]
         if self._is_cost_refused and not signed:
             body = _without_usage(body)
         if prepared.provider.wire != "openai-chat":
@@ -278,15 +279,14 @@ class Outgoing:
             yield "thinking budget"
 
     def _lost_marks(self, body: bytes) -> Iterator[str]:
-        asked = sum(block.cache_control is not None for block in blocks_of(self._call))
+        asked = sum(mark is not None for mark in cache_marks(self._call))
         if asked and sum(map(body.count, _CACHE_MARKS)) < asked:
             yield "cache_control"
 
-    def _lost_images(self, body: bytes) -> Iterator[str]:
-        images = [block for block in blocks_of(self._call) if isinstance(block, ImageBlock)]
-        data = [image.data or (image.url or "").rpartition(";base64,")[2] for image in images]
-        if any(part[:_COMPARED_LENGTH].encode() not in body for part in data):
-            yield "images"
+    def _lost_media(self, body: bytes) -> Iterator[str]:
+        for block in blocks_of(self._call):
+            if isinstance(block, MediaBlock) and (block.base64 or block.url or "")[:_COMPARED_LENGTH].encode() not in body:
+                yield block.kind.part
 
     def _lost_reasoning(self, body: bytes) -> Iterator[str]:
         """Reasoning of earlier turns that is missing in the body.

@@ -15,15 +15,17 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import Provider, ProviderLimits, is_host_of, provider_of
 from llmcore.adapters.request.choices import sent_choice
+from llmcore.adapters.request.conversation.media import check_sendable, left_out_media
 from llmcore.adapters.request.conversation.messages import render_messages
 from llmcore.adapters.request.conversation.prompting import envelope_schema, instructions
-from llmcore.adapters.request.conversation.unsendable import check_has_content, check_images, unsendable
+from llmcore.adapters.request.conversation.unsendable import check_has_content, unsendable
 from llmcore.adapters.request.names import NameMap
 from llmcore.adapters.request.output import OutputPlan, object_schema, output_plan, output_tools
 from llmcore.adapters.request.parts import REASONING_AND_TOOLS, joined_parts
 from llmcore.adapters.request.schemas import Loss, transform
+from llmcore.support.values.media_kinds import MEDIA_KINDS
 from llmcore.support.values.narrowing import is_object
-from llmcore.types import AuthenticationFailed, ImageBlock, JsonSchema, LimitExceeded, ToolDefinition, ToolResultBlock
+from llmcore.types import AuthenticationFailed, JsonSchema, LimitExceeded, ToolDefinition
 from llmcore.types.input.headers import check_header_value
 from llmcore.types.logs import logger
 
@@ -109,6 +111,8 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
         provider = replace(provider, prompt_cache=False)
     if "strict" in capabilities.unsupported_parameters:
         provider = replace(provider, strict_tools=False)
+    if refused := {name for name in provider.media if getattr(capabilities, MEDIA_KINDS[name].part) is False}:
+        provider = replace(provider, media={name: rule for name, rule in provider.media.items() if name not in refused})
     plan = output_plan(call, capabilities)
     tools = output_tools(call, plan)
     native = call.mode == "native_tools"
@@ -116,10 +120,10 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     prepared = Prepared({}, provider, names, tools, plan, known=capabilities)
     taught = instructions(call, tools, plan)
     prepared.arguments |= _connection(call, provider)
-    check_images(call, provider)
+    check_sendable(call, provider)
     prepared.arguments["messages"] = messages = render_messages(call, provider, names, taught)
     check_has_content(messages, provider)
-    for lost in unsendable(call, provider):
+    for lost in (*unsendable(call, provider), *left_out_media(call, provider)):
         prepared.drop(lost)
     if call.request.system and not provider.takes_system_messages:
         prepared.drop("place of the system prompt")
@@ -127,8 +131,6 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
         for problem in check_parameter_limits(tools, provider, call.enforce_limits):
             _log.warning(problem)
         _add_tools(prepared, call, capabilities)
-    if provider.loses_images and _holds_image(call):
-        prepared.drop("images")
     _add_format(prepared, call, capabilities)
     _add_sampling(prepared, call, capabilities)
     _add_extras(prepared, call, capabilities)
@@ -137,12 +139,6 @@ def prepare(call: ModelCall, capabilities: Capabilities) -> Prepared:
     if not _is_left_out(prepared, capabilities, "stream_options"):
         prepared.streamed["stream_options"] = {"include_usage": True}  # otherwise most servers do not count a stream's tokens
     return prepared
-
-
-def _holds_image(call: ModelCall) -> bool:
-    blocks = [block for message in call.request.messages for block in message.content]
-    inside = [part for block in blocks if isinstance(block, ToolResultBlock) for part in block.content]
-    return any(isinstance(block, ImageBlock) for block in [*blocks, *inside])
 
 
 # Connection
@@ -264,7 +260,9 @@ def _tool(prepared: Prepared, tool: ToolDefinition) -> dict[str, Any]:
         function["strict"] = True
     elif tool.strict and "strict" not in prepared.dropped:
         prepared.drop("strict")
-    return {"type": "function", "function": function}
+    marked = tool.cache_control is not None and provider.prompt_cache
+    mark = {"cache_control": tool.cache_control.model_dump(exclude_none=True)} if marked and tool.cache_control else {}
+    return {"type": "function", "function": function, **mark}
 
 
 def _takes_strict(prepared: Prepared) -> bool:
@@ -377,7 +375,7 @@ def _max_tokens(call: ModelCall, provider: Provider, capabilities: Capabilities,
 
 
 def _input_tokens(call: ModelCall) -> int:
-    """A rough number of input tokens: a fourth of the characters. Image data does not count."""
+    """A rough number of input tokens: a fourth of the characters. Data of media does not count."""
     request = call.request
     texts = [len(block.model_dump_json(exclude={"data", "content"})) for message in request.messages for block in message.content]
     results = [len(block.text) for message in request.messages for block in message.tool_results]

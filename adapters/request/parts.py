@@ -13,10 +13,10 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.choices import choice_capability
 from llmcore.adapters.request.conversation.prompting import instructions
-from llmcore.adapters.request.conversation.unsendable import blocks_of
+from llmcore.adapters.request.conversation.unsendable import blocks_of, cache_marks
 from llmcore.adapters.request.output import OutputPlan, output_plan, output_tools
 from llmcore.support.values.copies import updated
-from llmcore.types import ImageBlock
+from llmcore.types import MediaBlock
 
 __all__ = [
     "CHOICES",
@@ -64,9 +64,8 @@ def parts_of(call: ModelCall, can: Capabilities) -> frozenset[str]:
     provider = provider_of(call.endpoint)
     if provider.takes_system_messages and _has_system(call, can, plan):
         found.add("system_message")
-    if any(isinstance(block, ImageBlock) for block in blocks_of(call)):
-        found.add("images")
-    if any(block.cache_control is not None for block in blocks_of(call)):
+    found.update(block.kind.part for block in blocks_of(call) if isinstance(block, MediaBlock))
+    if any(mark is not None for mark in cache_marks(call)):
         found.add("cache_control")
     return frozenset(found - can.unsupported_parameters)
 

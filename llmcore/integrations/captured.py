@@ -16,8 +16,10 @@ from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, clipped_words
 from llmcore.support.values.json_data import json_data
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import (
+    AudioBlock,
     Block,
     Envelope,
+    FileBlock,
     ImageBlock,
     Message,
     Request,
@@ -105,9 +107,10 @@ def _part(block: Block) -> Attributes:
             return _part_of_call(block.id, block.name, block.input, block.raw_input)
         case ToolResultBlock():
             return {"type": "tool_call_response", "id": block.tool_use_id, "response": [_part(one) for one in block.content]}
-        case ImageBlock():
-            place = {"uri": block.url} if block.url else {"content": f"({len(block.data or '')} characters of base64)"}
-            return {"type": "uri" if block.url else "blob", "modality": "image", **place}
+        case ImageBlock() | FileBlock() | AudioBlock():
+            data = block.base64
+            place = {"uri": block.url} if data is None else {"content": f"({len(data)} characters of base64)"}
+            return {"type": "uri" if data is None else "blob", "modality": block.kind.type, **place}
         case _:
             return {"type": block.type}
 

@@ -67,6 +67,8 @@ class ModelConfig(Value):
     supports_tools: Switch | None = None
     supports_web_search: Switch | None = None
     supports_images: Switch | None = None
+    supports_files: Switch | None = None
+    supports_audio: Switch | None = None
     context_window: PositiveCount | None = None
     max_output_tokens: PositiveCount | None = None
     prices: Prices | None = None
@@ -179,6 +181,8 @@ class ModelConfig(Value):
             "native_tools": self.supports_tools,
             "web_search": self.supports_web_search,
             "images": self.supports_images,
+            "files": self.supports_files,
+            "audio": self.supports_audio,
             "context_window": self.context_window,
             "max_output_tokens": self.max_output_tokens,
             "emits_text_calls": self.expect_xml or None,
@@ -193,6 +197,8 @@ _CAPABILITY_FIELDS = frozenset(
         "supports_tools",
         "supports_web_search",
         "supports_images",
+        "supports_files",
+        "supports_audio",
         "context_window",
         "max_output_tokens",
         "expect_xml",

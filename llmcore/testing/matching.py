@@ -19,14 +19,14 @@ from typing import Any, TypeVar
 
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.request.call_scrubber import call_scrubber
-from llmcore.adapters.request.conversation.messages import IMAGE_NOTE
+from llmcore.adapters.request.conversation.media import LEFT_OUT, MEDIA_NOTES
 from llmcore.adapters.request.conversation.special_tokens import JOINER
 from llmcore.adapters.request.output import FINAL_RESULT
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.transcripts import Exchange
 from llmcore.transcripts.formats.requests import function_tools
-from llmcore.types import Block, ImageBlock, Request, TextBlock, ToolDefinition, ToolResultBlock
+from llmcore.types import Block, MediaBlock, Request, TextBlock, ToolDefinition, ToolResultBlock
 
 __all__ = ["difference", "users_in"]
 
@@ -54,6 +54,8 @@ class _Words:
     attachments: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     open_calls: list[tuple[int, object, str]] = field(default_factory=list[tuple[int, object, str]])
     """The calls without a result so far: number, id, name."""
+    has_left_out: bool = False
+    """Whether a result has a note in place of media."""
 
     def add_call(self, name: str, call_id: object) -> None:
         self.open_calls.append((len(self.calls), call_id, name))
@@ -116,6 +118,8 @@ def _difference_in_words(
 def _attachments(recorded: _Words, asked: _Words) -> str | None:
     if _by_call(recorded.attachments) == _by_call(asked.attachments):
         return None
+    if recorded.has_left_out and {digest for _, digest in recorded.attachments} <= {digest for _, digest in asked.attachments}:
+        return None  # the others were not sent
     pairs = _paired([digest for _, digest in recorded.attachments], [digest for _, digest in asked.attachments])
     for number, (was, now) in enumerate(pairs, 1):
         if was != now:
@@ -229,7 +233,7 @@ def _asked_words(request: Request, scrubber: Scrubber | None) -> _Words:
                 result = f"Error: {block.text}" if block.is_error else block.text
                 number = words.add_result(_spaced(clean(result)), block.tool_use_id)
             if message.role != "assistant":
-                words.add_attachments(map(clean, _image_urls([block])), number)
+                words.add_attachments(map(clean, _media_urls([block])), number)
     return words
 
 
@@ -241,12 +245,12 @@ def _without_joiners(words: _Words) -> _Words:
     return words
 
 
-def _image_urls(blocks: Sequence[Block]) -> Iterator[str]:
+def _media_urls(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         if isinstance(block, ToolResultBlock):
-            yield from _image_urls(block.content)
-        elif isinstance(block, ImageBlock):
-            yield block.url if block.url is not None else f"data:{block.media_type};base64,{block.data}"
+            yield from _media_urls(block.content)
+        elif isinstance(block, MediaBlock):
+            yield block.data_url
 
 
 def _digest(payload: str) -> str:
@@ -266,6 +270,8 @@ def _recorded_words(body: dict[str, Any], items: object) -> _Words:
     for item in items if is_list(items) else [{"role": "user", "content": items}]:
         if is_object(item):
             _add_item(words, item)
+    words.has_left_out = any(LEFT_OUT.search(text or "") for _, text in words.results)
+    words.results[:] = [(number, text and _spaced(LEFT_OUT.sub("", text))) for number, text in words.results]
     return words
 
 
@@ -292,7 +298,7 @@ def _add_item(words: _Words, item: dict[str, Any]) -> None:
 
 
 def _add_user(words: _Words, text: str) -> None:
-    if text and not text.startswith(IMAGE_NOTE):  # the library's note, if a wire takes no images in results
+    if text and not text.startswith((*MEDIA_NOTES.values(),)):  # the library's note, if a wire takes no media in results
         words.users.append(_spaced(text))
 
 

@@ -17,6 +17,7 @@ from llmcore.support.values.copies import Value
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.errors import ToolDefinitionError
 from llmcore.types.input.argument_errors import in_words
+from llmcore.types.messages import CacheControl
 from llmcore.types.schemas.schema_shape import JsonSchema, check_schema_shape, is_small_json_tree
 from llmcore.types.schemas.type_names import TYPES, standard_schema, standard_type
 
@@ -37,6 +38,7 @@ __all__ = [
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 _READ_KEYS = (
     *_SCHEMA_KEYS, "name", "description", "strict", "annotations", "read_only", "examples", "input_examples", "tags", "version",
+    "cache_control",
 )  # fmt: skip
 _KEYS = frozenset({*_READ_KEYS, "type", "title", "function", "custom", "toolSpec", "outputSchema", "output_schema", "response"})
 _MEAN_PARAMETERS = frozenset({"params", "schema", "args", "arguments", "properties", "input"})
@@ -68,6 +70,8 @@ class ToolDefinition(Value):
     examples: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     tags: list[str] = Field(default_factory=list[str])
     version: str | None = None
+    cache_control: CacheControl | None = None
+    """Marks the end of a prefix for the provider's prompt cache: the tools up to this one."""
 
     @field_validator("parameters")
     @classmethod
@@ -153,6 +157,7 @@ def _from_mapping(given: Mapping[str, Any]) -> ToolDefinition:
                 "examples": _first(body, "examples", "input_examples") or [],
                 "tags": body.get("tags") or [],
                 "version": version if isinstance(version, str) else None,
+                "cache_control": given.get("cache_control") or body.get("cache_control"),
             }
         )
     except ValidationError as error:

@@ -34,6 +34,7 @@ def _leave_logging(**_: object) -> None:
 PAGES = [
     "agents",
     "approval",
+    "caching",
     "capabilities",
     pytest.param("gateway", marks=pytest.mark.skipif(find_spec("starlette") is None, reason="needs the extra `gateway`")),
     "hooks",
@@ -41,6 +42,7 @@ PAGES = [
     "litellm_dropin",
     "logs",
     pytest.param("mcp", marks=pytest.mark.skipif(find_spec("mcp") is None, reason="pip install 'llmcore-engine[mcp]'")),
+    "messages",
     "models",
     "observability",
     "providers",

@@ -31,6 +31,8 @@ class Turn:
     """The wire's own finish word; None = the usual one."""
     usage: tuple[int, int] = (21, 9)
     cached: int = 0
+    """Input tokens that came from the cache. `stored`: those that were written to it, on Anthropic's wire."""
+    stored: int = 0
     model: str = "wire-model"
     chunk: int = 12
     one_index: bool = False
@@ -140,8 +142,8 @@ def _anthropic_blocks(turn: Turn) -> list[dict[str, Any]]:
 
 def _anthropic_usage(turn: Turn) -> dict[str, Any]:
     given, written = turn.usage
-    cache = {"cache_read_input_tokens": turn.cached, "cache_creation_input_tokens": 0}
-    return {"input_tokens": given - turn.cached, "output_tokens": written, **cache}
+    cache = {"cache_read_input_tokens": turn.cached, "cache_creation_input_tokens": turn.stored}
+    return {"input_tokens": given - turn.cached - turn.stored, "output_tokens": written, **cache}
 
 
 def _anthropic_body(turn: Turn) -> dict[str, Any]:

@@ -17,8 +17,14 @@ REGISTRY = ModelRegistry.from_dict(
     {
         "models": {
             "plain": {"provider": "openai", "model": "gpt-4o", "supports_tools": False, "context_window": 100},
-            "tooled": {"provider": "openai", "model": "gpt-4.1", "supports_images": False, "context_window": 1000},
-            "seeing": {"provider": "gemini", "model": "gemini-2.5-pro", "supports_web_search": True},
+            "tooled": {
+                "provider": "openai",
+                "model": "gpt-4.1",
+                "supports_images": False,
+                "supports_audio": False,
+                "context_window": 1000,
+            },
+            "seeing": {"provider": "gemini", "model": "gemini-2.5-pro", "supports_audio": False, "supports_web_search": True},
         }
     }
 )
@@ -30,8 +36,10 @@ REGISTRY = ModelRegistry.from_dict(
         (Needs(), "plain"),
         (Needs(tools=True), "tooled"),
         (Needs(tokens=500), "tooled"),
-        (Needs(images=True), "plain"),
-        (Needs(images=True, tools=True), "seeing"),
+        (Needs(media=frozenset({"images"})), "plain"),
+        (Needs(media=frozenset({"images"}), tools=True), "seeing"),
+        (Needs(result_media=frozenset({"images"}), tools=True), "seeing"),
+        (Needs(result_media=frozenset({"audio"}), tools=True, tokens=900), "tooled"),
         (Needs(web_search=True), "seeing"),
         (Needs(tokens=5000), "seeing"),
     ],
@@ -68,7 +76,7 @@ def test_needs_are_read_from_the_request() -> None:
     image = ImageBlock(url="https://example.com/a.png")
     result = ToolResultBlock(tool_use_id="c", content=[TextBlock(text="x" * 400), image])
     request = Request(messages=[Message(role="tool", content=[result])], allow_web_search=True, system="y" * 40)
-    assert needs_of(request, tools=True) == Needs(tools=True, web_search=True, images=True, tokens=1110)
+    assert needs_of(request, tools=True) == Needs(tools=True, web_search=True, result_media=frozenset({"images"}), tokens=1110)
 
 
 def test_a_model_name_is_a_registry_of_one() -> None:

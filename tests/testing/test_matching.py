@@ -14,7 +14,17 @@ from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 from llmcore.adapters.recording.recorder import Recorder
 from llmcore.orchestrator import Orchestrator
 from llmcore.testing import ReplayAdapter
-from llmcore.types import ConfigError, ImageBlock, Message, Request, TextBlock, ToolResultBlock, ToolUseBlock
+from llmcore.types import (
+    AudioBlock,
+    ConfigError,
+    FileBlock,
+    ImageBlock,
+    Message,
+    Request,
+    TextBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+)
 from tests.helpers.wire_server import WireServer
 from tests.helpers.wires import Turn
 
@@ -103,13 +113,11 @@ def look(at: str) -> str:
     return f"a look at {at}"
 
 
-async def record(path: Path, ask: Sequence[Any], **settings: Any) -> ReplayAdapter:
+async def record(path: Path, ask: Sequence[Any], provider: str = "openai_compatible", **settings: Any) -> ReplayAdapter:
     """Ask a server each of these, and give what replays it."""
     recorder = Recorder(provenance="local: a test")
     with WireServer([Turn("A cat.")]) as server:
-        models = {
-            "models": {"a": {"provider": "openai_compatible", "model": "m", "base_url": server.base_url("openai_compatible")}}
-        }
+        models = {"models": {"a": {"provider": provider, "model": "m", "base_url": server.base_url("openai_compatible")}}}
         async with Orchestrator(models, adapter=LiteLLMAdapter(observer=recorder.observe), **settings) as orchestrator:
             for one in ask:
                 await orchestrator.run(one)
@@ -157,6 +165,24 @@ async def test_an_image_that_a_tool_returned_is_no_message_of_the_user(tmp_path:
     adapter.reset()
     with pytest.raises(ConfigError, match="image or file 2"):
         await Orchestrator(MODEL, adapter=adapter).run(history(DOG))
+
+
+async def test_files_and_audio_are_compared_and_a_note_in_their_place_is_none_of_the_tools_words(tmp_path: Path) -> None:
+    """An endpoint of vLLM takes no files: in a result, a note stands in place of one."""
+
+    def history(data: bytes) -> Request:
+        use = ToolUseBlock(id="c1", name="look", input={"at": "it"})
+        plan, wav = FileBlock.from_bytes(b"%PDF-1.4 plan"), AudioBlock.from_bytes(b"RIFF\x10\x00\x00\x00WAVE" + data)
+        result = ToolResultBlock(tool_use_id="c1", name="look", content=[TextBlock(text="seen"), plan, wav])
+        turns = [Message(role="assistant", content=[use]), Message(role="tool", content=[result])]
+        return Request(messages=[*turns, Message(role="user", content=[TextBlock(text="And?"), wav])])
+
+    adapter = await record(tmp_path / "runs.jsonl", [history(b"a")], provider="vllm")
+    assert "seen\\n[a file was left out: vllm takes no files]" in json.dumps(adapter.transcript.exchanges[0].request)
+    assert (await Orchestrator(MODEL, adapter=adapter).run(history(b"a"))).content == "A cat."
+    adapter.reset()
+    with pytest.raises(ConfigError, match="image or file 1"):
+        await Orchestrator(MODEL, adapter=adapter).run(history(b"b"))
 
 
 # --- results of tools -------------------------------------------------------------------------------------------------

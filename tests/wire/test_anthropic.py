@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmcore import ProviderBlock, ReasoningDelta, TextDelta, normalize
+from llmcore import FileBlock, ProviderBlock, ReasoningDelta, TextDelta, normalize
 from llmcore.types import CallerError
 from llmcore.wire import anthropic, offered
 from tests.wire.support import CALL, TOOLS, WIRES, pieces, settings
@@ -169,14 +169,16 @@ def test_events_are_encoded() -> None:
 
 
 def test_messages_of_a_request_are_decoded() -> None:
-    document = {"type": "document", "source": {"type": "base64", "data": "eA=="}}
+    document = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Notes."}}
+    pdf = {"type": "document", "title": "a", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}}
     given = {
         "system": "Be brief.",
-        "messages": [{"role": "user", "content": [document, text("Hi")]}, {"role": "assistant", "content": [NATIVE]}],
+        "messages": [{"role": "user", "content": [document, pdf, text("Hi")]}, {"role": "assistant", "content": [NATIVE]}],
     }
     system, user, assistant = anthropic.decode_messages(given)
     assert (system.role, system.text) == ("system", "Be brief.")
     assert user.content[0] == ProviderBlock(provider="anthropic", data=document)
+    assert user.content[1] == FileBlock(data="JVBERi0=", media_type="application/pdf", name="a")
     assert assistant.tool_uses[0].id == "toolu_server"
     with pytest.raises(CallerError, match="no `messages`"):
         anthropic.decode_messages({"messages": "Hi"})

@@ -52,6 +52,8 @@ _NAMES_BY_PART: dict[str, tuple[str, ...]] = {
     "web_search_options": ("websearchoptions", "google_search", "googlesearch", "google_search_retrieval", "web_search"),
     "usage": ("usage.include",),
     "image_url": ("input_image", "image_url.url"),
+    "input_file": ("file_data", "file_url", "document_url"),
+    "input_audio": ("audio_url",),
     "seed": ("logprobs", "logit_bias", "top_k", "frequency_penalty", "presence_penalty"),
 }
 """llmcore's names (OpenAI's), and those of other formats, in lower case. `seed` stands for parameters that occur in lists
@@ -154,6 +156,7 @@ def marks_in(text: str) -> list[str]:
 
 _PARTS = {
     **{"tools": "native_tools", "parallel_tool_calls": "parallel_tools", "thinking": "reasoning", "image_url": "images"},
+    **{"input_file": "files", "input_audio": "audio"},
     **{"web_search_options": "web_search", "stream": "streaming"},
 }
 

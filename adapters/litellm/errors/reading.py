@@ -384,10 +384,12 @@ def _set_of(parts: Collection[str], call: ModelCall | None, request_parts: Colle
 # Refusals that do not concern the endpoint
 
 _FAULT = 500
-_ABOUT_AN_IMAGE = lazy_regex(
-    r"\b(?:image|picture|photo)s?\b[^;\n]{0,60}?\b(?:format|media|mime|size|large|larger|small|exceed\w*|download\w*|fetch\w*|identify"
-    r"|corrupt\w*|decod\w*|invalid|process|read|empty|upload\w*)\b|\b(?:identify|upload\w*|process|read|invalid)\b[^;\n]{0,30}?\bimages?\b"
+_ABOUT_MEDIA = lazy_regex(
+    r"\b(?:image|picture|photo|pdf|audio)s?\b[^;\n]{0,60}?\b(?:format|media|mime|size|large|larger|small|exceed\w*|download\w*"
+    r"|fetch\w*|identify|corrupt\w*|decod\w*|invalid|process|read|empty|upload\w*)\b"
+    r"|\b(?:identify|upload\w*|process|read|invalid)\b[^;\n]{0,30}?\b(?:image|pdf|audio)s?\b"
 )
+"""One image, file or recording that the server could not use."""
 
 
 def _kind(
@@ -403,5 +405,5 @@ def _kind(
     )  # a template may require an order
     of_prompt = "template" in means and status == _FAULT and has_calls
     of_a_schema = "particular" in means or "grammar" in means or ("of_a_schema" in means and not named)
-    is_particular = of_a_schema or of_prompt or _ABOUT_AN_IMAGE.search(server_text) is not None
+    is_particular = of_a_schema or of_prompt or _ABOUT_MEDIA.search(server_text) is not None
     return "particular" if is_particular else "unexplained"

@@ -15,6 +15,7 @@ from typing import Any, cast
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.providers import Provider
 from llmcore.adapters.request.conversation.history import as_one_text, sound_history
+from llmcore.adapters.request.conversation.media import MEDIA_NOTES, media_part, refused_media
 from llmcore.adapters.request.conversation.prompting import write_calls, write_result
 from llmcore.adapters.request.conversation.twin_calls import marked_twins
 from llmcore.adapters.request.conversation.unsendable import MESSAGE_FIELDS
@@ -23,27 +24,26 @@ from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, object_in
 from llmcore.types import (
     Block,
-    ImageBlock,
+    MediaBlock,
     Message,
     ProviderBlock,
     RedactedThinkingBlock,
+    ResultBlock,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
 )
 
-__all__ = ["IMAGE_NOTE", "render_messages"]
+__all__ = ["render_messages"]
 
 Rendered = dict[str, Any]
-IMAGE_NOTE = "Image returned by the tool"
-"""How the text before a tool's image begins, if the wire format accepts images only from the user."""
 
 
 def render_messages(call: ModelCall, provider: Provider, names: NameMap, instructions: str = "") -> list[Rendered]:
     """Return the messages of a call, with the system prompt first. `instructions` (of a prompted mode) end the system prompt."""
     turns = _rendered(call, provider, names, instructions)
-    if provider.wire == "ollama" or provider.loses_images:  # there, LiteLLM joins the texts of a message without a separator
+    if provider.wire == "ollama" or not provider.media:  # there, LiteLLM joins the texts of a message without a separator
         return [{**turn, "content": _one_text_first(turn.get("content"))} for turn in turns]
     return turns
 
@@ -105,20 +105,18 @@ def _cached(block: Block, provider: Provider) -> Rendered:
     return {"cache_control": block.cache_control.model_dump(exclude_none=True)}
 
 
-def _part(block: TextBlock | ImageBlock, provider: Provider) -> Rendered:
+def _part(block: ResultBlock, provider: Provider) -> Rendered:
     if isinstance(block, TextBlock):
         return {"type": "text", "text": block.text, **_cached(block, provider)}
-    url = block.url if block.url is not None else f"data:{block.media_type};base64,{block.data}"
-    detail = {"detail": block.detail} if block.detail and provider.wire == "openai-chat" else {}
-    return {"type": "image_url", "image_url": {"url": url, **detail}, **_cached(block, provider)}
+    return {**media_part(block, provider), **_cached(block, provider)}
 
 
 def _content(blocks: Iterable[Block], provider: Provider, *, separate: bool = True) -> str | list[Rendered]:
-    """Text as one str, or parts if there is an image or a cache mark.
+    """Text as one str, or parts if there are media or a cache mark.
 
     `separate`: the parts were written as separate texts. A model's own parts are pieces of one text.
     """
-    shown = [block for block in blocks if isinstance(block, TextBlock | ImageBlock)]
+    shown = [block for block in blocks if isinstance(block, TextBlock | MediaBlock)]
     parts = [_part(block, provider) for block in shown]
     if all(part["type"] == "text" and "cache_control" not in part for part in parts):
         return as_one_text(part["text"] for part in parts) if separate else "".join(part["text"] for part in parts)
@@ -130,8 +128,8 @@ def _result_text(block: ToolResultBlock) -> str:
     return f"Error: {text}" if block.is_error and not text.lower().startswith("error") else text
 
 
-def _images(block: ToolResultBlock) -> list[ImageBlock]:
-    return [part for part in block.content if isinstance(part, ImageBlock)]
+def _media(block: ToolResultBlock) -> list[MediaBlock]:
+    return [part for part in block.content if isinstance(part, MediaBlock)]
 
 
 class _Native:
@@ -155,17 +153,25 @@ class _Native:
         return [turn] if content else []
 
     def _results(self, blocks: Iterable[ToolResultBlock]) -> list[Rendered]:
-        """One tool message for each result. Images follow in a user message, if the wire format does not accept them in
+        """One tool message for each result. Media follow in a user message, if the wire format does not accept them in
         results."""
         rendered: list[Rendered] = []
         shown: list[Rendered] = []
         for block in blocks:
-            text, images = _result_text(block), [_part(image, self._provider) for image in _images(block)]
+            text, inside, after = _result_text(block), list[MediaBlock](), list[MediaBlock]()
+            for part in _media(block):
+                rule = self._provider.media.get(part.kind.type)
+                is_inside = rule is None or rule.in_results or refused_media(part, self._provider)
+                (inside if is_inside else after).append(part)
             content: str | list[Rendered] = text
-            if images and self._provider.images_in_results:
-                content = [{"type": "text", "text": text}, *images] if text else images
-            elif images:
-                shown += [{"type": "text", "text": f"{IMAGE_NOTE} {block.name}:"}, *images]
+            if inside:
+                parts = [_part(part, self._provider) for part in inside]
+                content = [{"type": "text", "text": text}, *parts] if text else parts
+                if all(part["type"] == "text" for part in parts):
+                    content = as_one_text(part["text"] for part in content)
+            if after:
+                note = {"type": "text", "text": f"{MEDIA_NOTES[after[0].kind.type]} {block.name}:"}
+                shown += [note, *(_part(part, self._provider) for part in after)]
             head = {
                 "role": "tool",
                 "tool_call_id": self._ids.sent(block.tool_use_id),
@@ -284,8 +290,8 @@ class _Prompted:
         if message.role == "tool":
             results = [block for block in message.content if isinstance(block, ToolResultBlock)]
             text = "\n".join(write_result(self._call, block.name or "", _result_text(block)) for block in results)
-            images: list[Block] = [image for block in results for image in _images(block)]
-            return [{"role": "user", "content": _content([TextBlock(text=text), *images], self._provider)}]
+            media = [part for block in results for part in _media(block)]
+            return [{"role": "user", "content": _content([TextBlock(text=text), *media], self._provider)}]
         if message.role == "assistant":
             uses = [(block.name, block.input or {}) for block in message.tool_uses]
             words = "".join(block.text for block in _with_refusal_text(message.content) if isinstance(block, TextBlock))

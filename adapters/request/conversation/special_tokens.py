@@ -2,7 +2,7 @@
 
 Some servers tokenize special tokens anywhere. They would take `<|im_start|>` in a tool's result for the beginning of a turn.
 `broken` puts a zero-width joiner after the first character of each token, in all words of a request. It leaves signed or
-encrypted content, provider-specific parts and images unchanged.
+encrypted content, provider-specific parts and media unchanged.
 
 A token that already has joiners gets one more, so that `Joiners` can remove exactly what was added. In a reply, only the
 tokens of this request change. The tokens are data, below; a test compares them with the normalizer's markers. Tags
@@ -24,7 +24,6 @@ from llmcore.support.values.json_data import as_json
 from llmcore.support.values.narrowing import is_list, is_object, texts_in
 from llmcore.types import (
     Block,
-    ImageBlock,
     Message,
     ProviderBlock,
     Request,
@@ -255,7 +254,7 @@ class _TokenBreaker:
 
     def _result(self, block: ToolResultBlock) -> ToolResultBlock:
         texts = iter(self._texts([part for part in block.content if isinstance(part, TextBlock)]))
-        content = [part if isinstance(part, ImageBlock) else next(texts) for part in block.content]
+        content = [next(texts) if isinstance(part, TextBlock) else part for part in block.content]
         name = block.name and self._text(block.name)
         changes = {"tool_use_id": self._text(block.tool_use_id), "name": name, "content": content}
         return block if all(value == getattr(block, key) for key, value in changes.items()) else updated(block, changes)

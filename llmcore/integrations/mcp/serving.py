@@ -11,16 +11,18 @@ import hmac
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, Literal
+from urllib.parse import quote
 
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.api import validate
 from llmcore.integrations.mcp.sdk import sdk
+from llmcore.support.values.media_kinds import IMAGE
 from llmcore.support.values.narrowing import is_object
 from llmcore.tools import RunContext, Tool, ToolConfig, checked_tool
 from llmcore.tools.context import TryState
 from llmcore.tools.execution.call import run_call
 from llmcore.tools.results.outcome import Outcome
-from llmcore.types import ConfigError, Envelope, ImageBlock, TextBlock, ToolCall, ToolDefinitionError
+from llmcore.types import ConfigError, Envelope, FileBlock, ResultBlock, TextBlock, ToolCall, ToolDefinitionError
 from llmcore.types.tools import tools_given, tools_in
 
 __all__ = ["http_app", "mcp_server", "serve_stdio"]
@@ -166,17 +168,23 @@ class _Serving:
         structured = _object_in(outcome.text) if is_object(outcome.value) and outcome.error is None else None
         return self._result(outcome.content, is_error=outcome.error is not None, structured=structured)
 
-    def _result(self, blocks: Iterable[TextBlock | ImageBlock], *, is_error: bool, structured: Any = None) -> Any:
+    def _result(self, blocks: Iterable[ResultBlock], *, is_error: bool, structured: Any = None) -> Any:
         content = [self._block(block) for block in blocks]
         return self._types.CallToolResult(content=content, is_error=is_error, structured_content=structured)
 
-    def _block(self, block: TextBlock | ImageBlock) -> Any:
-        """A block of MCP, which has no images by URL: such an image is the text of its URL."""
+    def _block(self, block: ResultBlock) -> Any:
+        """A block of MCP, which has no media by URL: such a block is the text of its URL."""
+        types = self._types
         if isinstance(block, TextBlock):
-            return self._types.TextContent(text=block.text)
-        if block.data is None:
-            return self._types.TextContent(text=block.url)
-        return self._types.ImageContent(data=block.data, mime_type=block.media_type)
+            return types.TextContent(text=block.text)
+        data, media_type = block.base64, block.known_type
+        if data is None:
+            return types.TextContent(text=block.url)
+        if isinstance(block, FileBlock):
+            uri = f"file:///{quote(block.name or 'document')}"
+            return types.EmbeddedResource(resource=types.BlobResourceContents(uri=uri, blob=data, mime_type=media_type))
+        content = types.ImageContent if block.kind is IMAGE else types.AudioContent
+        return content(data=data, mime_type=media_type)
 
 
 def _object_in(text: str) -> Any:

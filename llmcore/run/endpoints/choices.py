@@ -78,7 +78,7 @@ class RunModels:
         if found is None:
             endpoint = config.endpoint
             can = self._catalog.can(config, endpoint)
-            modes = usable_modes(config, can, self._offered, images=self._needs.images)
+            modes = usable_modes(config, can, self._offered, media=self._needs.all_media)
             found = self._known[key] = _PlaceFacts(can, modes, config, endpoint)
         self._latest = found
         return found
@@ -164,7 +164,7 @@ class RunModels:
         refused = can.unsupported_parameters.difference([name for name in unproven if is_refused_set(name)])
         can = updated(can, {**dict.fromkeys(unproven & MODES, None), "unsupported_parameters": refused})
         known = self.modes(model, deployment)
-        return [mode for mode in usable_modes(config, can, self._offered, images=self._needs.images) if mode not in known]
+        return [mode for mode in usable_modes(config, can, self._offered, media=self._needs.all_media) if mode not in known]
 
     def escalations(self, model: str) -> Sequence[str]:
         registry = self._catalog.registry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,17 +27,19 @@ _NEEDED_CAPABILITIES: tuple[tuple[str, OutputMode], ...] = (
 """Pairs of a capability and the mode that needs it."""
 
 
-def usable_modes(config: ModelConfig, can: Capabilities, tools: int = 0, *, images: bool = False) -> tuple[OutputMode, ...]:
+def usable_modes(
+    config: ModelConfig, can: Capabilities, tools: int = 0, *, media: Collection[str] = ()
+) -> tuple[OutputMode, ...]:
     """The model's modes in order of preference, without those known to be refused (in general, for this many `tools`, or beside
-    `images`). If none is left: `text`.
+    this `media`). If none is left: `text`.
 
     If the endpoint writes its calls as text (`emits_text_calls`, or `expect_xml` in the registry), `text` comes first. A
     server that cannot parse such calls rarely renders tools and results better than llmcore's prompt. An order given in the
     registry is kept.
     """
     refused = {mode for needed, mode in _NEEDED_CAPABILITIES if getattr(can, needed) is False}
-    if images:
-        refused.update(mode for mode in config.modes if joined_parts((mode, "images")) in can.unsupported_parameters)
+    for part in media:
+        refused.update(mode for mode in config.modes if joined_parts((mode, part)) in can.unsupported_parameters)
     modes: list[OutputMode] = [mode for mode in config.modes if mode not in refused]
     if can.max_tools is not None and tools > can.max_tools:
         modes = [mode for mode in modes if mode != "native_tools"]

@@ -21,11 +21,11 @@ from llmcore.tools.results.rendering import UnwritableResult, rendered
 from llmcore.types import (
     Block,
     Envelope,
-    ImageBlock,
     NearMiss,
     ProviderBlock,
     RedactedThinkingBlock,
     Repair,
+    ResultBlock,
     Segment,
     TerminateLoop,
     TextBlock,
@@ -138,7 +138,7 @@ def _calls_of(uses: Sequence[ToolUseBlock], calls: Sequence[ToolCall], had_block
     return [*made, *(call for left in waiting.values() for call in left if call.id not in had_blocks)]
 
 
-def _json(blocks: Iterable[Block | TextBlock | ImageBlock]) -> str:
+def _json(blocks: Iterable[Block | ResultBlock]) -> str:
     """Distinguishes values that Python calls equal (1, 1.0 and True)."""
     return json.dumps([block.model_dump() for block in blocks])
 

@@ -35,11 +35,12 @@ from llmcore.types import (
     CallerError,
     ConfigError,
     Envelope,
-    ImageBlock,
+    MediaBlock,
     Message,
     ProviderBlock,
     RedactedThinkingBlock,
     Request,
+    ResultBlock,
     TerminateLoop,
     TextBlock,
     ThinkingBlock,
@@ -72,7 +73,7 @@ _log = logger("run")
 
 OfferedTool = tuple[Tool, ToolDefinition]
 _TurnBlock = Annotated[
-    TextBlock | ImageBlock | ToolUseBlock | ThinkingBlock | RedactedThinkingBlock | ProviderBlock, Field(discriminator="type")
+    ResultBlock | ToolUseBlock | ThinkingBlock | RedactedThinkingBlock | ProviderBlock, Field(discriminator="type")
 ]
 _BLOCKS: TypeAdapter[list[_TurnBlock]] = TypeAdapter(list[_TurnBlock])
 """The blocks that an assistant message may hold."""
@@ -284,7 +285,7 @@ async def hooked_outcome(hooks: HookChain, call: ToolCall, outcome: Outcome, max
         given = replace(given, call=call, content=content, ran=original.ran, raised=original.raised, suspended=original.suspended)
         return consistent_outcome(before, given, max_chars)
     except (ConfigError, ValidationError):  # an invalid block
-        raise _hook_error(hook, "the outcome's `content` must be a list of TextBlock and ImageBlock") from None
+        raise _hook_error(hook, "the outcome's `content` must be a list of ResultBlock: texts and media") from None
     except UnwritableResult as error:
         raise _hook_error(hook, f"the outcome's `value`: {error}") from error
 
@@ -313,14 +314,14 @@ def encodable_outcome(outcome: Outcome, max_chars: int) -> Outcome:
     if outcome.error is not None and len(outcome.text) > max_chars:
         outcome.content = [
             TextBlock(text=shortened_text(outcome.text, max_chars)),
-            *(b for b in content if isinstance(b, ImageBlock)),
+            *(b for b in content if isinstance(b, MediaBlock)),
         ]
     return outcome
 
 
 async def hooked_results(hooks: HookChain, message: Message) -> Message:
     """The message with a turn's results as `on_tool_response` returns it: one result for each call, in order, then perhaps text
-    or images."""
+    or media."""
     hook = "on_tool_response"
     if not hooks.has(hook):
         return message
@@ -333,8 +334,8 @@ async def hooked_results(hooks: HookChain, message: Message) -> Message:
             hook, f"a {message.role} message with one result for each of {order} is due, not a {changed.role} message for {got}"
         )
     others = [block for block in changed.content if not isinstance(block, ToolResultBlock)]
-    wrong = next((block.type for block in others if not isinstance(block, TextBlock | ImageBlock)), None)
+    wrong = next((block.type for block in others if not isinstance(block, TextBlock | MediaBlock)), None)
     if wrong is not None:
-        raise _hook_error(hook, f"a message of results holds results, text and images, no {wrong} block")
+        raise _hook_error(hook, f"a message of results holds results, text and media, no {wrong} block")
     named = [updated(results[shown.tool_use_id], {"name": shown.name}) for shown in message.tool_results]
     return Message(role="tool", content=[*named, *others])

@@ -60,7 +60,7 @@ class Deny(CallAnswer):
 @in_words()
 @dataclass(frozen=True, slots=True)
 class Answer(CallAnswer):
-    """The call was carried out elsewhere. `value` is its result: text, a list of `TextBlock` and `ImageBlock`, or any value that
+    """The call was carried out elsewhere. `value` is its result: text, a list of `ResultBlock`, or any value that
     a tool may return. It is copied. `is_error`: the call failed, and the value says why."""
 
     value: Any = None

@@ -20,7 +20,7 @@ from llmcore.adapters.request.parts import optional_parts, parts_of
 from llmcore.compiling import compile_tools
 from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
-from llmcore.models import ModelConfig
+from llmcore.models import ModelConfig, check_media_needs
 from llmcore.run.asking.sending import Sending
 from llmcore.run.endpoints.catalog import Catalog
 from llmcore.run.endpoints.choices import RunModels, callable_tools
@@ -254,6 +254,7 @@ class TurnAttempt:
         self._request = request
         call = self._build_call(config, plan, request, tools, reason, detail)
         can = call.capabilities or Capabilities()
+        check_media_needs(config.alias, call.request, can)
         adapter = self._state.recorded(self._catalog.adapter(config))
         await check_context(self._state.settings.context, config, call, adapter, self._state.ledger.seconds_left)
         attempt = self._start_attempt(adapter, call, can, request.max_tokens)

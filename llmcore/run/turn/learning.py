@@ -19,6 +19,7 @@ from llmcore.models import ModelConfig
 from llmcore.run.endpoints.choices import RunModels, ignored_part, is_prose
 from llmcore.run.turn.reply_checks import missing_call_failure, no_json_failure
 from llmcore.run.turn.state import RunState
+from llmcore.support.values.media_kinds import MEDIA_PARTS
 from llmcore.types import Envelope, LLMCoreError, RemoteServerError, Request, RequestRefused, ToolCall
 from llmcore.validator import CorrectionLoop
 
@@ -26,7 +27,6 @@ __all__ = ["SPARE_REQUESTS", "Learning"]
 
 _JSON_MODES = frozenset({"json_schema", "json_object"})
 _TEXT_CALLS = "emits_text_calls"
-_IMAGES = frozenset({"images"})
 _FAULT = 500
 SPARE_REQUESTS = 3
 """If a run's budget has no more requests left than these, none is spent on a comparison."""
@@ -157,10 +157,11 @@ class Learning:
         for name in found:
             self._models.learn(config, name, works=False)
         for (model, deployment), refused in self._refused.items():
-            if (model, deployment) != place and _IMAGES in _minimal_sets([parts - MODES - UBIQUITOUS for parts, _ in refused]):
+            least = _minimal_sets([parts - MODES - UBIQUITOUS for parts, _ in refused]) if (model, deployment) != place else []
+            for (part,) in (parts for parts in least if len(parts) == 1 and parts <= MEDIA_PARTS):
                 other = self._models.config(model, deployment)
-                if self._models.doubt(other, "images"):
-                    self._models.learn(other, "images", works=False)
+                if self._models.doubt(other, part):
+                    self._models.learn(other, part, works=False)
         if call.mode == "text" and not _JSON_MODES.isdisjoint(found):
             passed_over = self._models.modes(config.alias, plan.deployment)  # no attempt was left for them
             for mode in _JSON_MODES.intersection(passed_over) - set(found):

@@ -20,6 +20,7 @@ from llmcore.types import (
     FinishReason,
     LLMCoreError,
     ModelError,
+    ModelNotFound,
     NearMiss,
     OutputParseError,
     Refused,
@@ -162,9 +163,9 @@ def failure_cause(error: FallbackExhausted) -> LLMCoreError:
     """The error that ends the run when no strategy is left.
 
     If every reply was cut or refused, that is the last failure: only more tokens, or the caller, could help. The same holds
-    for a history that is too long.
+    for a history that is too long, or that holds media which no model takes.
     """
-    if isinstance(error.__cause__, ContextOverflow) and str(error.__cause__).endswith(NOTHING_SENT):
+    if isinstance(error.__cause__, ContextOverflow | ModelNotFound) and str(error.__cause__).endswith(NOTHING_SENT):
         return error.__cause__
     last = error.attempts[-1].error if error.attempts else None
     alike = all(isinstance(one, Truncated | Refused) for one in error.failures)

@@ -164,7 +164,7 @@ def _path_of(steps: tuple[int | str, ...]) -> str:
     return ".".join(found)
 
 
-_TAGS = frozenset({"text", "image", "tool_use", "tool_result", "thinking", "redacted_thinking", "provider"})
+_TAGS = frozenset({"text", "image", "file", "audio", "tool_use", "tool_result", "thinking", "redacted_thinking", "provider"})
 """The types of blocks, which pydantic lists after the index of each."""
 _BRANCHES = frozenset({"str", "int", "bool", "float", "dict", "list", "none"})
 

@@ -11,7 +11,7 @@ from llmcore.support.code.function_types import OfValue
 from llmcore.support.code.suggestions import describe_value, unknown
 from llmcore.support.values.bounds import is_amount
 from llmcore.tools.definition.function_checks import is_method
-from llmcore.types import RetryConfig, ToolDefinitionError
+from llmcore.types import CacheControl, RetryConfig, ToolDefinitionError
 from llmcore.types.input.argument_errors import is_async, takes_positional
 
 __all__ = [
@@ -44,6 +44,7 @@ class OptionsByName(TypedDict, total=False):
     examples: Collection[Mapping[str, Any]]
     tags: Collection[str]
     version: str | None
+    cache_control: CacheControl | None
     timeout: float | None
     retries: int | RetryConfig | None
     summary: Summary | None
@@ -64,6 +65,7 @@ class ToolOptions:
     `read_only`: running the tool changes nothing, so a call that needed a guess may run.
     `strict`: asks the provider for its strict mode.
     `examples`: example arguments, which must fit the schema.
+    `cache_control`: marks the end of a prefix for the provider's prompt cache: the tools up to this one.
     `timeout`: seconds for each try. `retries`: how many follow the first, or a `RetryConfig`. Both override the run's. A retry
     after a timeout does not wait for the thread of the last try: see `docs/reliability.md`.
     `summary`: describes a call to users, as a format text (`"Weather of {city}"`) or a function of the arguments.
@@ -86,6 +88,7 @@ class ToolOptions:
     examples: Collection[Mapping[str, Any]] = ()
     tags: Collection[str] = ()
     version: str | None = None
+    cache_control: CacheControl | None = None
     timeout: float | None = None
     retries: int | RetryConfig | None = None
     summary: Summary | None = None
@@ -200,6 +203,7 @@ _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "examples": (lambda value: _is_list_of(Mapping, value), "a list of argument objects"),
     "tags": (lambda value: _is_list_of(str, value), "a list of texts"),
     "version": (_is_text, "a text"),
+    "cache_control": (lambda value: isinstance(value, CacheControl), "an llmcore.CacheControl"),
     "timeout": (lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0"),
     "retries": (
         lambda value: isinstance(value, RetryConfig) or _is_count(value),

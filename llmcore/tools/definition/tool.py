@@ -64,7 +64,7 @@ P = ParamSpec("P", default=...)
 Q = ParamSpec("Q")
 R_co = TypeVar("R_co", covariant=True, default=Any)
 _OPTIONS = frozenset(field.name for field in fields(ToolOptions)) - {"name"}
-_DEFINITION_OPTIONS = ("name", "description", "read_only", "strict", "examples", "tags", "version")
+_DEFINITION_OPTIONS = ("name", "description", "read_only", "strict", "examples", "tags", "version", "cache_control")
 """The options that are fields of `ToolDefinition` too."""
 
 
@@ -479,6 +479,7 @@ class Tool(ToolBase, Generic[P, R_co]):
             examples=_definition_value(options.examples),
             tags=list(options.tags),
             version=options.version,
+            cache_control=options.cache_control,
         )
 
 

@@ -1,1 +1,1 @@
-"""From the value that a tool returned to the text and images that the model receives."""
+"""From the value that a tool returned to the text and media that the model receives."""

@@ -17,8 +17,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from llmcore.support.values.media_kinds import MEDIA_KINDS
 from llmcore.support.values.narrowing import is_object
-from llmcore.types import ImageBlock, TextBlock
+from llmcore.types import MediaBlock, ResultBlock, TextBlock
 from llmcore.types.limits import TOOL_RESULT_LIMITS, ToolResultLimits
 
 __all__ = ["CONTENTS", "Inspection", "UnwritableResult", "inspect_value", "is_plain_data", "is_scalar"]
@@ -37,8 +38,8 @@ _ENDLESS = {
 
 _MEMORY_ADDRESS = re.compile(r"[<>][^<>]* at 0x[0-9a-fA-F]{1,16}\b[^<>]{0,80}>")
 """The default `repr` of an object, which may contain its state: `[unlocked]`."""
-_IMAGE_REPR = re.compile("type='image',? url=")
-"""The `repr` of an `ImageBlock` within that of another object."""
+_MEDIA_REPR = re.compile(f"type='(?:{'|'.join(MEDIA_KINDS)})'|(?:Image|File|Audio)Block\\(")
+"""The `repr` of a block of media within that of another object."""
 _DICT = dict[Any, Any]
 _TEXT = frozenset({str})
 CONTENTS: dict[type[Any], Callable[[Any], Iterable[Any]]] = {
@@ -77,8 +78,8 @@ def _container_contents(value: Any) -> Any:
     for kind, contents in _OTHER_CONTAINERS.items():
         if isinstance(value, kind):
             return contents(value)
-    fix = "let the tool return the image beside its text, or a dict of the fields"
-    raise UnwritableResult(f"holds an object of the class {type(value).__name__!r} with an image in it; {fix}")
+    fix = "let the tool return the image, file or audio beside its text, or a dict of the fields"
+    raise UnwritableResult(f"holds an object of the class {type(value).__name__!r} with such a block in it; {fix}")
 
 
 def is_scalar(value: Any) -> bool:
@@ -113,7 +114,7 @@ class Inspection:
 
     `is_plain`: it consists of plain data only.
     `other_keys`: its dicts with keys that are no text. In JSON two such keys may become equal.
-    `blocks`: the message blocks in it, texts and images.
+    `blocks`: the message blocks in it: texts and media.
     """
 
     def __init__(self, limits: ToolResultLimits, *, plain_only: bool = False) -> None:
@@ -124,7 +125,7 @@ class Inspection:
         self._ancestors: set[int] = set()
         self.is_plain = True
         self.other_keys: list[dict[Any, Any]] = []
-        self.blocks: list[TextBlock | ImageBlock] = []
+        self.blocks: list[ResultBlock] = []
 
     def visit(self, value: Any, depth: int) -> None:
         kind: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]  # of anything
@@ -158,7 +159,7 @@ class Inspection:
         elif issubclass(kind, str | bytes | bytearray):
             self._count_chars(len(value))
         elif issubclass(kind, BaseModel):
-            if isinstance(value, TextBlock | ImageBlock):
+            if isinstance(value, TextBlock | MediaBlock):
                 self.blocks.append(value)
             self._visit_items(value, _fields_of_model(value), depth)
         elif dataclasses.is_dataclass(kind):
@@ -168,11 +169,11 @@ class Inspection:
     def fallback_text(self, value: object) -> Any:
         """The text of an object that pydantic cannot serialize: its `str()`, which counts towards the limits.
 
-        Returns the contents of a container with an image, for `str()` would lose the image. Raises `UnwritableResult` for another
-        object with an image, and for one whose `str()` is only a memory address or a file path.
+        Returns the contents of a container with media, for `str()` would lose them. Raises `UnwritableResult` for another
+        object with media, and for one whose `str()` is only a memory address or a file path.
         """
         text = str(value)
-        if _IMAGE_REPR.search(text) or any(isinstance(each, ImageBlock) for each in getattr(value, "__dict__", {}).values()):
+        if _MEDIA_REPR.search(text) or any(isinstance(each, MediaBlock) for each in getattr(value, "__dict__", {}).values()):
             contents = _container_contents(value)
             self.visit(contents, 0)
             return contents

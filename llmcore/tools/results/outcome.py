@@ -10,7 +10,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.support.code.quoted_words import MAX_LOOKED_THROUGH, MAX_WORDS, clipped_words
 from llmcore.support.values.copies import copied, made
 from llmcore.tools.results.rendering import escaped, shortened_text
-from llmcore.types import ImageBlock, Repair, TerminateLoop, TextBlock, ToolCall, ToolError, ToolResult, ToolResultBlock
+from llmcore.types import Repair, ResultBlock, TerminateLoop, TextBlock, ToolCall, ToolError, ToolResult, ToolResultBlock
 
 __all__ = ["Outcome", "failed", "failed_with", "is_readable_error", "synthetic", "unfinished", "without_secrets"]
 
@@ -29,7 +29,7 @@ class Outcome:
     """
 
     call: ToolCall
-    content: list[TextBlock | ImageBlock]
+    content: list[ResultBlock]
     value: Any = None
     error: ToolError | None = None
     duration: float = 0.0

@@ -1,4 +1,4 @@
-"""Turning a tool's result into the text and image blocks for the model.
+"""Turning a tool's result into the text and media blocks for the model.
 
 The text is valid Unicode of bounded length; of a long one the start and the end remain, around a note. Serializing runs code of
 the value (`__str__`, serializers), so callers do it within the tool's time limit.
@@ -18,11 +18,9 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 from llmcore.support.values.copies import made
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.tools.results.inspection import CONTENTS, Inspection, UnwritableResult, inspect_value, is_scalar
-from llmcore.types import ImageBlock, TextBlock
+from llmcore.types import MediaBlock, ResultBlock, TextBlock
 
 __all__ = ["UnwritableResult", "error_text_of", "escaped", "message_of", "rendered", "result_text", "shortened_text", "to_text"]
-
-ResultBlock = TextBlock | ImageBlock
 
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 _MAX_KEY_CHARS = 80
@@ -43,8 +41,8 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
 
     Text stays as it is. Bytes become text, in base64 if they are no UTF-8. Anything else becomes JSON.
 
-    A tool returns images as blocks, alone or in a list or tuple beside its text: `return "a map", ImageBlock(...)`. A nested
-    image (in a dict, a model) follows the text, which has `[image N]` in its place: the Nth image of the result.
+    A tool returns media as blocks, alone or in a list or tuple beside its text: `return "a map", ImageBlock(...)`. A nested
+    block (in a dict, a model) follows the text, which has `[image N]` or `[file N]` in its place: the Nth one of the result.
 
     Raises `UnwritableResult`.
     """
@@ -52,7 +50,7 @@ def rendered(value: Any, max_chars: int) -> list[ResultBlock]:
         plain, blocks = [value], _NO_BLOCKS
     else:
         plain, given = _separated(value)
-        blocks = [*given]  # `to_text` appends nested images
+        blocks = [*given]  # `to_text` appends nested media
     text = "\n".join(to_text(part, blocks) for part in plain)
     return [
         *([made(TextBlock, text=shortened_text(text, max_chars))] if text or not blocks else []),
@@ -67,13 +65,13 @@ def _encodable_block(block: ResultBlock) -> ResultBlock:
 
 
 def _separated(value: Any) -> tuple[list[Any], list[ResultBlock]]:
-    if isinstance(value, TextBlock | ImageBlock):
+    if isinstance(value, TextBlock | MediaBlock):
         return [], [value]
     if isinstance(value, list | tuple):
         parts = list(CONTENTS[list if isinstance(value, list) else tuple](value))
-        blocks = [part for part in parts if isinstance(part, TextBlock | ImageBlock)]
+        blocks = [part for part in parts if isinstance(part, TextBlock | MediaBlock)]
         if blocks:
-            return [part for part in parts if not isinstance(part, TextBlock | ImageBlock)], blocks
+            return [part for part in parts if not isinstance(part, TextBlock | MediaBlock)], blocks
     return [value], []
 
 
@@ -88,7 +86,7 @@ def result_text(value: Any) -> str:
 def to_text(value: Any, blocks: list[ResultBlock] | None = None) -> str:
     """The text of a value: a str as it is, bytes as UTF-8 or in base64, anything else as JSON, with `str()` of unknown objects.
 
-    Images in the value are appended to `blocks`. Raises `UnwritableResult` for a cycle, an iterator or a failing `__str__`.
+    Media in the value are appended to `blocks`. Raises `UnwritableResult` for a cycle, an iterator or a failing `__str__`.
     """
     try:
         if issubclass(type(value), str):
@@ -125,7 +123,7 @@ def _as_data(value: Any, blocks: list[ResultBlock] | None) -> Any:
 
 
 def _with_block_numbers(data: Any, inspected: Sequence[ResultBlock], blocks: list[ResultBlock]) -> Any:
-    """The data, in which each block of `inspected` is replaced by its text or `[image N]`. Images are appended to `blocks`."""
+    """The data, in which each block of `inspected` is replaced by its text or `[image N]`. Media are appended to `blocks`."""
     if is_list(data):
         return [_with_block_numbers(item, inspected, blocks) for item in data]
     if not is_object(data):
@@ -136,7 +134,7 @@ def _with_block_numbers(data: Any, inspected: Sequence[ResultBlock], blocks: lis
     if isinstance(found, TextBlock):
         return found.text
     blocks.append(found)
-    return f"[image {sum(isinstance(block, ImageBlock) for block in blocks)}]"
+    return f"[{found.type} {sum(block.type == found.type for block in blocks)}]"
 
 
 def _is_serialized_as(block: ResultBlock, data: dict[Any, Any]) -> bool:

@@ -8,21 +8,24 @@ field of an assistant's message becomes a `ProviderBlock`. A null or empty field
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 from pydantic import BaseModel
 
-from llmcore.support.code.suggestions import misspelled, nearest
+from llmcore.support.code.suggestions import misspelled
 from llmcore.support.values.copies import made, updated
-from llmcore.support.values.image_data import media_type_of
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.errors import CallerError
+from llmcore.types.input.given_fields import PART_FIELDS, Dict, check_names, has_value, near_name, shown_value
+from llmcore.types.input.media_input import bare_image, media_block, media_form
 from llmcore.types.messages import (
+    AudioBlock,
     CacheControl,
+    FileBlock,
     ImageBlock,
+    MediaBlock,
     Message,
     ProviderBlock,
     RedactedThinkingBlock,
@@ -50,6 +53,8 @@ _ROLES = {
 _OWN_BLOCKS: dict[str, type[BaseModel]] = {
     "text": TextBlock,
     "image": ImageBlock,
+    "file": FileBlock,
+    "audio": AudioBlock,
     "tool_use": ToolUseBlock,
     "tool_result": ToolResultBlock,
     "thinking": ThinkingBlock,
@@ -80,12 +85,8 @@ _USER_FIELDS = _FIELDS_OF_ALL | {"type"}
 _ASSISTANT_FIELDS = _USER_FIELDS | {"tool_calls", "function_call", "thinking_blocks", *_THOUGHTS} | REPLY_FIELDS
 _BY_ROLE = {"tool": _RESULT_FIELDS, "assistant": _ASSISTANT_FIELDS}
 """The fields of a message, by its role. All other roles have `_USER_FIELDS`."""
-_PART_FIELDS = frozenset({"type", "cache_control"})
 _CALL_READ = frozenset({"id", "type", "index", "function", "cache_control", *_CALL_FIELDS})
 _FUNCTION_READ = frozenset({"name", "arguments", "index", "description", *_CALL_FIELDS})
-_MAX_SHOWN = 60
-
-Dict = Mapping[str, Any]
 
 
 def given_messages(given: object) -> list[Message | Dict]:
@@ -123,7 +124,7 @@ class _Reader:
         self._call_ids: dict[str, str] = {}
         self._without_id = _CallsWithoutId()
         self._where = ""
-        self._parts_read = _PART_FIELDS
+        self._parts_read = PART_FIELDS
 
     def message(self, index: int, item: object) -> Message | Dict:
         self._where = f"message {index} of the request"
@@ -137,8 +138,8 @@ class _Reader:
         content = fields.get("content")
         if fields.keys() <= {"role", "content"} and role == fields["role"] and _is_ours(role, content):
             return fields
-        self._parts_read = _PART_FIELDS | _REPLY_PARTS if role == "assistant" else _PART_FIELDS
-        self._check_names(fields, _BY_ROLE.get(role, _USER_FIELDS), self._where)
+        self._parts_read = PART_FIELDS | _REPLY_PARTS if role == "assistant" else PART_FIELDS
+        check_names(fields, _BY_ROLE.get(role, _USER_FIELDS), self._where, _near)
         self._check_content(role, [] if content is None and fields.get("images") else content)
         if role == "tool":
             return Message(role="tool", content=[self._result(fields, content)])
@@ -156,14 +157,8 @@ class _Reader:
         if not isinstance(role, str) or role not in _ROLES:
             meant = _ROLES_OF_OTHERS.get(role.lower()) if isinstance(role, str) else None
             fix = f"here it is {meant!r}" if meant else f"it is one of {known}"
-            raise CallerError(f"{self._where} has the role {_shown(role)}; {fix}")
+            raise CallerError(f"{self._where} has the role {shown_value(role)}; {fix}")
         return _ROLES[role]
-
-    def _check_names(self, fields: Dict, known: Collection[str], thing: str) -> None:
-        """Raises `CallerError` for an unknown field with a value, because it would be lost."""
-        for key, value in fields.items():
-            if key not in known and _has_value(value):
-                raise CallerError(f"{thing} has no field {_shown(key)}; {_near(str(key), known)}")
 
     def _check_content(self, role: str, content: object) -> None:
         if content is None and role in ("system", "user"):
@@ -180,10 +175,10 @@ class _Reader:
             raise CallerError(f"{self._where} has `images` of type {type(given).__name__}; give a list")
         of_reply = role == "assistant" and any(map(is_object, cast("Iterable[object]", given)))
         images = () if of_reply else cast("Iterable[object]", given)
-        parts = [*self._parts(fields.get("content")), *map(self._bare_image, images)]
-        if role == "system" and any(map(_is_image, parts)):
+        parts = [*self._parts(fields.get("content")), *(bare_image(image, self._where) for image in images)]
+        if role == "system" and (media := next(filter(None, map(_media_class, parts)), None)) is not None:
             raise CallerError(
-                f"{self._where} has the role {fields['role']!r} and holds an image; put it into a message of the user's"
+                f"{self._where} has the role {fields['role']!r} and holds {media.kind.noun}; put it into a message of the user's"
             )
         if parts and (mark := fields.get("cache_control")):
             last = parts[-1] if isinstance(parts[-1], BaseModel) else {**parts[-1], "cache_control": mark}
@@ -212,79 +207,28 @@ class _Reader:
         where = f"a part of {self._where} (type {kind!r})"
         cached = {"cache_control": fields["cache_control"]} if fields.get("cache_control") else {}
         if kind in _TEXTS and isinstance(fields.get("text"), str):
-            self._check_names(fields, {"text", *self._parts_read}, where)
+            check_names(fields, {"text", *self._parts_read}, where)
             return [TextBlock.model_validate({"text": fields["text"], **cached}), *_provider_fields(fields, _TEXTS[kind])]
-        if kind in ("image_url", "input_image"):
-            self._check_names(fields, {"image_url", "detail", *_PART_FIELDS}, where)
-            return [self._image_url(fields, cached)]
-        if kind == "image" and is_object(source := fields.get("source")):
-            self._check_names(fields, {"source", *_PART_FIELDS}, where)
-            return [self._anthropic_image(source, cached)]
+        if (form := media_form(kind, fields)) is not None:
+            return [media_block(form, fields, self._where)]
         if kind == "refusal":
-            self._check_names(fields, {"refusal", *_PART_FIELDS}, where)
+            check_names(fields, {"refusal", *PART_FIELDS}, where)
             return [ProviderBlock(provider="openai-chat", data={"refusal": str(fields.get("refusal"))})]
         if kind in _SERVER_CALLS or kind.endswith("_tool_result"):
             return [ProviderBlock(provider="anthropic", data={key: value for key, value in fields.items() if value is not None})]
         if kind in _OWN_BLOCKS:
             return self._own_block(kind, fields, where)
-        raise CallerError(
-            f"{self._where} holds a part of the type {_shown(fields.get('type'))}; llmcore takes text and images in messages"
-        )
+        found = shown_value(fields.get("type"))
+        raise CallerError(f"{self._where} holds a part of the type {found}; messages hold text, images, files and audio")
 
     def _own_block(self, kind: str, fields: Dict, where: str) -> list[Any]:
         """A block of llmcore's types, most of which Anthropic's API has too."""
         known = _OWN_BLOCKS[kind].model_fields
-        self._check_names(fields, {*known, *self._parts_read}, where)
+        check_names(fields, {*known, *self._parts_read}, where)
         block = {key: value for key, value in fields.items() if key in known}
         if kind == "tool_result" and is_list(content := fields.get("content")):
             block["content"] = self._parts(content)
         return [block, *_provider_fields(fields, "anthropic")]
-
-    def _bare_image(self, given: object) -> ImageBlock:
-        """An image of Ollama's messages: base64, bytes, or a URL."""
-        if is_object(given):
-            (block,) = self._part({"type": "image_url", **given}) if "value" not in given else [self._bare_image(given["value"])]
-            if isinstance(block, ImageBlock):
-                return block
-        text = b64encode(given).decode() if isinstance(given, bytes) else given
-        if isinstance(text, str) and "://" in text[:_MAX_SHOWN]:
-            return self._image(text, {})
-        if isinstance(text, str) and text.startswith("data:"):
-            return self._image(text, {})
-        media = media_type_of(text) if isinstance(text, str) else None
-        if media is None:
-            fix = "give base64 of a PNG, JPEG, GIF, WebP or BMP, its bytes, or a URL; llmcore reads no files"
-            raise CallerError(f"{self._where} has in `images` what is no image; {fix}")
-        return ImageBlock(data=str(text), media_type=media)
-
-    def _image_url(self, fields: Dict, cached: Dict) -> ImageBlock:
-        given = fields.get("image_url")
-        inner = object_in(given)
-        self._check_names(inner, {"url", "detail", "format"}, f"an image of {self._where}")
-        detail, media = inner.get("detail") or fields.get("detail"), inner.get("format")
-        found = {"detail": detail} if isinstance(detail, str) else {}
-        return self._image(given, {**({"media_type": media} if isinstance(media, str) else {}), **cached, **found})
-
-    def _image(self, given: object, cached: Dict) -> ImageBlock:
-        url = given.get("url") if is_object(given) else given
-        if not isinstance(url, str) or not url:
-            raise CallerError(f"{self._where} holds an image without a `url`")
-        if not url.startswith("data:"):
-            return ImageBlock.model_validate({"url": url, **cached})
-        head, comma, data = url.removeprefix("data:").partition(",")
-        media, _, packing = head.partition(";")
-        if not comma or not data or packing != "base64" or not media:
-            raise CallerError(f"{self._where} holds an image whose data URL is not of the form data:image/png;base64,...")
-        return ImageBlock.model_validate({**cached, "data": data, "media_type": media})
-
-    def _anthropic_image(self, source: Dict, cached: Dict) -> ImageBlock:
-        """An image of Anthropic's API."""
-        self._check_names(source, {"type", "url", "data", "media_type"}, f"the `source` of an image of {self._where}")
-        if source.get("type") == "url":
-            return self._image(source.get("url"), cached)
-        if not source.get("data") or not source.get("media_type"):
-            raise CallerError(f"{self._where} holds an image whose `source` has no `data` with a `media_type`, and no `url`")
-        return ImageBlock.model_validate({"data": source["data"], "media_type": source["media_type"], **cached})
 
     def _thoughts(self, fields: Dict) -> list[Any]:
         blocks = objects_in(fields.get("thinking_blocks"))
@@ -311,7 +255,7 @@ class _Reader:
             made = _fields(call) or {}
             function = _fields(made.get("function"))
             block = self._call(made.get("id") or f"call_{index}_{number}", function)
-            self._check_names(made, _CALL_READ, f"a call of {self._where}")
+            check_names(made, _CALL_READ, f"a call of {self._where}")
             if mark := made.get("cache_control"):
                 block = updated(block, {"cache_control": CacheControl.model_validate(mark)})
             blocks.append(block)
@@ -329,7 +273,7 @@ class _Reader:
         if not isinstance(call_id, str) or not isinstance(name, str) or not name or function is None:
             form = '{"id": ..., "function": {"name": ..., "arguments": ...}}'
             raise CallerError(f"{self._where} holds a call that is not {form}")
-        self._check_names(function, _FUNCTION_READ, f"the function of a call of {self._where}")
+        check_names(function, _FUNCTION_READ, f"the function of a call of {self._where}")
         self._call_ids[name] = call_id
         arguments = function.get("arguments")
         if arguments is None or arguments == "":  # how some write a call without arguments
@@ -349,8 +293,8 @@ class _Reader:
         if not isinstance(call_id, str):
             raise CallerError(f"{self._where} answers a call and has no `tool_call_id` that says which")
         parts = self._content_of("tool", fields)
-        if not all(isinstance(part, TextBlock | ImageBlock) for part in parts):
-            raise CallerError(f"{self._where} answers a call; its content is text, or a list of text and images")
+        if not all(isinstance(part, TextBlock | MediaBlock) for part in parts):
+            raise CallerError(f"{self._where} answers a call; its content is text, or a list of text, images, files and audio")
         return ToolResultBlock(tool_use_id=call_id, content=parts, name=name)
 
 
@@ -380,23 +324,20 @@ class _CallsWithoutId:
         return None
 
 
-def _has_value(value: object) -> bool:
-    """Whether the value is neither null nor empty."""
-    return value is not None and value not in ("", [], {}, ())
-
-
 def _near(name: str, known: Collection[str]) -> str:
     """The field that was probably meant, or the known fields without those of replies."""
     if "role" in known and name in _RESULT_FIELDS | _ASSISTANT_FIELDS:
         return f"a message of the role {'tool' if name in _RESULT_FIELDS else 'assistant'!r} has it"
-    names = sorted(set(known) - (REPLY_FIELDS - _FIELDS_OF_ALL) if "role" in known else known)
-    others = _RESULT_FIELDS | _ASSISTANT_FIELDS if "role" in known else known
-    near = misspelled(name, sorted(others)) or nearest(name, names)
-    return f"did you mean {near!r}?" if near else f"there are {', '.join(names)}"
+    if "role" not in known:
+        return near_name(name, known)
+    near = misspelled(name, sorted(_RESULT_FIELDS | _ASSISTANT_FIELDS))
+    return f"did you mean {near!r}?" if near else near_name(name, set(known) - (REPLY_FIELDS - _FIELDS_OF_ALL))
 
 
-def _is_image(part: object) -> bool:
-    return isinstance(part, ImageBlock) or object_in(part).get("type") == "image"
+def _media_class(part: object) -> type[MediaBlock] | None:
+    """The class of a block of media, or of a dict of one."""
+    kind = type(part) if isinstance(part, MediaBlock) else _OWN_BLOCKS.get(str(object_in(part).get("type")))
+    return kind if kind is not None and issubclass(kind, MediaBlock) else None
 
 
 def _is_kept(role: str, key: str, value: object) -> bool:
@@ -408,7 +349,7 @@ def _is_kept(role: str, key: str, value: object) -> bool:
 
 def _provider_fields(fields: Dict, provider: str) -> list[ProviderBlock]:
     """A `ProviderBlock` of the extra fields that a provider's reply has in a part."""
-    found = {key: value for key, value in fields.items() if key in _REPLY_PARTS and _has_value(value)}
+    found = {key: value for key, value in fields.items() if key in _REPLY_PARTS and has_value(value)}
     return [ProviderBlock(provider=provider, data=found)] if found else []
 
 
@@ -448,8 +389,3 @@ def _object_of(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if is_object(value) else None
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

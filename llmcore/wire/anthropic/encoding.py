@@ -25,6 +25,7 @@ from llmcore.types import (
     ToolSet,
     Usage,
 )
+from llmcore.types.input.media_input import media_form
 from llmcore.wire.ids import random_id, with_new_ids
 from llmcore.wire.offering import Offered, offered
 from llmcore.wire.rewriting import joined_texts, text_with_withheld
@@ -197,7 +198,9 @@ class StreamEncoder:
 def decode_messages(body: Json) -> list[Message]:
     """The messages of a request, with its `system` first. `decode_tools(body.get("tools"))` reads its tools.
 
-    Documents and search results become `ProviderBlock`s. Raises `CallerError` for what is no message, and names its place.
+    Search results, and documents that are no file, become `ProviderBlock`s.
+
+    Raises `CallerError` for what is no message, and names its place.
     """
     messages = body.get("messages")
     if not is_list(messages):
@@ -215,6 +218,6 @@ def _message(message: Any) -> Any:
 
 
 def _part(part: Any) -> Any:
-    if is_object(part) and part.get("type") in _OWN_PARTS:
+    if is_object(part) and (kind := part.get("type")) in _OWN_PARTS and media_form(str(kind), part) is None:
         return ProviderBlock(provider="anthropic", data=part)
     return part

@@ -13,7 +13,19 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from llmcore import ConfigError, ImageBlock, RunContext, Tool, ToolConfig, ToolDefinitionError, ToolError, ToolRegistry, tool
+from llmcore import (
+    AudioBlock,
+    ConfigError,
+    FileBlock,
+    ImageBlock,
+    RunContext,
+    Tool,
+    ToolConfig,
+    ToolDefinitionError,
+    ToolError,
+    ToolRegistry,
+    tool,
+)
 from llmcore.integrations.mcp import McpServers, http_app, mcp_server
 from tests.integrations.mcp.support import run_calls
 
@@ -29,7 +41,9 @@ def add(a: int, b: Annotated[int, Field(description="The second one.")] = 1) -> 
 @tool(idempotent=True)
 def picture() -> Any:
     """A picture."""
-    return {"n": 1}, ImageBlock(data="aGk=", media_type="image/png"), ImageBlock(url="https://example.com/a.png")
+    image = ImageBlock(data="aGk=", media_type="image/png")
+    plan = FileBlock.from_bytes(b"%PDF-1.4", name="the plan.pdf")
+    return {"n": 1}, image, ImageBlock(url="https://example.com/a.png"), plan, AudioBlock.from_bytes(b"OggS")
 
 
 @tool
@@ -94,9 +108,11 @@ async def test_arguments_are_repaired_and_results_keep_images_and_data() -> None
         pictured = await client.call_tool("picture")
         ordered = await client.call_tool("order")
     assert [block.text for block in added.content] == ["3"]
-    assert [block.type for block in pictured.content] == ["text", "image", "text"]
+    assert [block.type for block in pictured.content] == ["text", "image", "text", "resource", "audio"]
     assert pictured.content[1].data == "aGk="
     assert pictured.content[2].text == "https://example.com/a.png"
+    assert str(pictured.content[3].resource.uri) == "file:///the%20plan.pdf"
+    assert (pictured.content[3].resource.mime_type, pictured.content[4].mime_type) == ("application/pdf", "audio/ogg")
     assert ordered.structured_content == {"of": "ann"}
 
 

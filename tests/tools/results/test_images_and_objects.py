@@ -165,7 +165,7 @@ def test_an_image_in_an_object_without_a_json_form_is_an_error(value: Any) -> No
     content, record = sent(value)
     assert "bWFw" not in str(content)
     assert record.error is not None
-    assert "with an image in it; let the tool return the image beside its text" in record.error.message
+    assert "with such a block in it; let the tool return the image, file or audio beside its text" in record.error.message
 
 
 class Own:

@@ -11,7 +11,19 @@ import pytest
 
 from llmcore import Agent, CallerError, FakeModel, Orchestrator, Request
 from llmcore.normalizer.native import openai_chat
-from llmcore.types import Block, ImageBlock, ProviderBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
+from llmcore.support.values.copies import updated
+from llmcore.types import (
+    AudioBlock,
+    Block,
+    CacheControl,
+    FileBlock,
+    ImageBlock,
+    ProviderBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+)
 
 Json = dict[str, Any]
 
@@ -74,6 +86,59 @@ def test_what_is_no_image_is_refused(images: Any) -> None:
 def test_an_image_in_a_system_message_is_refused(message: Json) -> None:
     with pytest.raises(CallerError, match="holds an image; put it into a message of the user's"):
         blocks({"role": "system", **message})
+
+
+PDF, WAV = "JVBERi0xLjc=", "UklGRhAAAABXQVZFZm10IA=="
+FILE, SPOKEN = FileBlock(data=PDF, media_type="application/pdf"), AudioBlock(data=WAV, media_type="audio/wav")
+LINK = "https://x.example/a.pdf"
+PARTS: list[tuple[Json, Block]] = [
+    ({"type": "file", "file": {"file_data": f"data:application/pdf;base64,{PDF}"}}, FILE),
+    ({"type": "file", "file": {"file_data": PDF, "filename": "a.pdf"}}, updated(FILE, {"name": "a.pdf"})),
+    ({"type": "file", "file": {"file_id": LINK, "format": "application/pdf"}}, FileBlock(url=LINK, media_type="application/pdf")),
+    ({"type": "input_file", "file_url": LINK}, FileBlock(url=LINK)),
+    (
+        {"type": "input_file", "filename": "a.pdf", "file_data": f"data:application/pdf;base64,{PDF}"},
+        updated(FILE, {"name": "a.pdf"}),
+    ),
+    ({"type": "document", "source": {"type": "url", "url": LINK}, "title": "A"}, FileBlock(url=LINK, name="A")),
+    ({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PDF}}, FILE),
+    ({"type": "input_audio", "input_audio": {"data": WAV, "format": "wav"}}, SPOKEN),
+    ({"type": "audio_url", "audio_url": {"url": "https://x.example/a.wav"}}, AudioBlock(url="https://x.example/a.wav")),
+    ({"type": "file", "data": PDF, "media_type": "application/pdf"}, FILE),
+    ({"type": "audio", "data": WAV, "media_type": "audio/wav"}, SPOKEN),
+]
+
+
+@pytest.mark.parametrize(("part", "block"), PARTS)
+def test_files_and_audio_are_read_in_the_forms_of_other_apis(part: Json, block: Block) -> None:
+    assert blocks({"role": "user", "content": [part]}) == [block]
+    mark = {"cache_control": {"type": "ephemeral"}}
+    assert blocks({"role": "user", "content": [{**part, **mark}]}) == [updated(block, {"cache_control": CacheControl()})]
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (
+            {"type": "file", "file": {"file_id": "file-123"}},
+            "a file by the id 'file-123', which only one provider knows; give the",
+        ),
+        ({"type": "file", "file": {}}, "a file without a `url` and without data"),
+        ({"type": "file", "file": {"file_data": "eHg="}}, r"a file in no known format \(pdf\); give its media type"),
+        ({"type": "input_file", "file_data": "data:,x"}, "not of the form data:application/pdf;base64"),
+        (
+            {"type": "input_audio", "input_audio": {"data": WAV, "rate": 8}},
+            "audio of message 0 of the request has no field 'rate'",
+        ),
+        (
+            {"type": "file", "file": {"file_data": PDF}, "size": 3},
+            r"a part of message 0 of the request \(type 'file'\) has no field 'size'",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_an_error(part: Json, words: str) -> None:
+    with pytest.raises(CallerError, match=words):
+        blocks({"role": "user", "content": [part]})
 
 
 CLAUDES: Json = {

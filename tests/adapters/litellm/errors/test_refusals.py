@@ -12,8 +12,11 @@ import pytest
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.litellm.errors.table import classify
 from llmcore.types import (
+    AudioBlock,
+    Block,
     CapabilityRefused,
     ContextOverflow,
+    FileBlock,
     ImageBlock,
     Message,
     QuotaExceeded,
@@ -29,6 +32,8 @@ from tests.adapters.litellm.errors.test_failures import Made
 
 ENDPOINT = Endpoint(provider="openai_compatible", model="m")
 ASKED = 'Our manual says:\nthis model does not support tools, and "image input is not supported". Why?'
+PDF = FileBlock.from_bytes(b"%PDF-1.4")
+WAV = AudioBlock.from_bytes(b"RIFF\x10\x00\x00\x00WAVEfmt ")
 
 
 def with_image(text: str) -> Request:
@@ -125,6 +130,25 @@ def test_images_are_refused_where_it_is_not_one_image(words: str, refused: bool)
     error = meaning(words, call_of(ENDPOINT, with_image("see"), tools=()))
     assert (getattr(error, "capability", None) == "images") is refused
     assert getattr(meaning(words, call_of(ENDPOINT, "see")), "capability", None) != "images"
+
+
+@pytest.mark.parametrize(
+    ("words", "block", "refused"),
+    [
+        ("Invalid Value: 'file'. This model does not support file content types.", PDF, "files"),
+        ("Unknown part type: file", PDF, "files"),
+        ("Could not process PDF", PDF, None),
+        ("audio input is not supported - hint: if this is unexpected, you may need to provide the mmproj", WAV, "audio"),
+        ("At most 0 audio(s) may be provided in one prompt.", WAV, "audio"),
+        ("Audio input modality is not enabled for models/gemma-3-27b-it", WAV, "audio"),
+        ("The audio could not be decoded", WAV, None),
+    ],
+)
+def test_files_and_audio_are_refused_where_it_is_not_one_of_them(words: str, block: Block, refused: str | None) -> None:
+    error = meaning(words, call_of(ENDPOINT, Request(messages=[Message(role="user", content=[block])]), tools=()))
+    assert getattr(error, "capability", None) == refused
+    assert refused is not None or (isinstance(error, RequestRefused) and error.facts.kind == "particular")
+    assert getattr(meaning(words, call_of(ENDPOINT, "see")), "capability", None) not in ("files", "audio")
 
 
 @pytest.mark.parametrize(
