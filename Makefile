@@ -86,7 +86,7 @@ fuzz: setup ## Fuzz the normaliser for FUZZ_SECONDS (60): random mixes, then gui
 lock: ## Resolve pyproject.toml anew into requirements.lock, and what the group `dev` adds into requirements-dev.lock (needs uv)
 	$(COMPILE_LOCK) --group install --output-file requirements.lock
 	$(COMPILE_LOCK) --group dev --constraint requirements.lock --output-file requirements-dev.lock \
-		$$(sed -n 's/^\([a-z0-9.-]*\)==.*/--no-emit-package \1/p' requirements.lock)
+		$$(sed -n 's/^\([a-z0-9.-]*\)==[^;]*$$/--no-emit-package \1/p' requirements.lock)   # with a marker, dev may need it elsewhere
 
 clean: ## Remove .venv and everything that was built
 	rm -rf site .venv .venv-3.* .venv-newest .venv-compiled .venv-integrations-* .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
