@@ -58,8 +58,9 @@ check: setup ## Lint, format check, types (mypy and pyright), import floors
 	$(BIN)/ruff format --check .
 	scripts/typecheck
 
+# Not `--quiet`: mkdocs counts no warning that it does not show, so nothing would fail.
 docs: dev ## Build the docs site into site/; a broken link is an error (mkdocs.yml)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 sbom: setup ## Write the distributions that running needs as CycloneDX into dist/sbom.json
 	@mkdir -p dist

@@ -77,7 +77,8 @@ def _members(cls: Any) -> dict[str, str]:
             continue
         annotations = inspect.get_annotations(owner)
         for name in [*annotations, *vars(owner)]:
-            if not name.startswith(("_", "model_")) and name not in found:
+            of_the_class = str(annotations.get(name, "")).startswith("ClassVar")  # how the library reads it, not what it holds
+            if not (name.startswith(("_", "model_")) or of_the_class or name in found):
                 found[name] = _member(cls, name, vars(owner).get(name, inspect.Parameter.empty), annotations.get(name))
     return found
 

@@ -29,6 +29,9 @@ def test_the_navigation_has_every_page_once() -> None:
 def test_a_warning_of_the_build_is_an_error() -> None:
     assert _SETTINGS["strict"]
     assert set(_SETTINGS["validation"]["links"].values()) == {"warn"}
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\ndocs: ")[2].partition("\n\n")[0]
+    assert "mkdocs build" in recipe
+    assert "quiet" not in recipe  # mkdocs counts no warning that it does not show
 
 
 def page(uri: str, title: str = "") -> SimpleNamespace:
