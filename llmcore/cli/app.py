@@ -9,29 +9,40 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from llmcore.cli.chat import chat_command
+from llmcore.cli.explain import explain_command
 from llmcore.cli.mcp import mcp_command
 from llmcore.cli.models import models
 from llmcore.cli.normalize import normalize_command
 from llmcore.cli.output import exit_with_error, write
+from llmcore.cli.play import play_command
 from llmcore.cli.probe import probe_command
 from llmcore.cli.record import record_command
 from llmcore.cli.replay import replay
 from llmcore.cli.serve import serve_command
 from llmcore.cli.tools import tools
+from llmcore.cli.verify import verify_command
 
 __all__ = ["COMMANDS", "app"]
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "replay": replay,
-    "normalize": normalize_command,
-    "record": record_command,
-    "models": models,
-    "probe": probe_command,
-    "tools": tools,
-    "mcp": mcp_command,
-    "serve": serve_command,
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
+    "chat": (chat_command, "llmcore chat qwen3:8b --base-url http://127.0.0.1:11434/v1 --tools my_tools:tools"),
+    "replay": (replay, "llmcore replay runs.jsonl --html report.html"),
+    "normalize": (normalize_command, "llmcore normalize reply.txt --tools tools.json --explain"),
+    "explain": (explain_command, "llmcore explain trailing_comma"),
+    "play": (play_command, "llmcore play"),
+    "record": (
+        record_command,
+        'llmcore record groq/llama-3.3-70b-versatile "Weather?" --tools my_tools:tools -o runs.jsonl',
+    ),
+    "models": (models, "llmcore models models.yaml"),
+    "probe": (probe_command, "llmcore probe qwen3:8b --base-url http://127.0.0.1:11434/v1"),
+    "verify": (verify_command, "llmcore verify qwen3:8b@http://127.0.0.1:11434/v1"),
+    "tools": (tools, "llmcore tools my_tools:tools > TOOLS.md"),
+    "mcp": (mcp_command, "llmcore mcp my_tools:tools"),
+    "serve": (serve_command, "llmcore serve models.yaml --port 8000"),
 }
-
+"""Each command with its example, which stands below its help."""
 
 _UsageError: Any = typer.BadParameter.__base__  # it is in click or in typer, depending on typer's release
 _NO_ARGUMENTS = "NoArgsIsHelpError"
@@ -70,12 +81,12 @@ def _one_line() -> Generator[None]:
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # a traceback is for a bug report: plain, complete, without the values of variables
     help="Reliable tool calling and typed output on any language model.",
+    epilog="`llmcore COMMAND --help` lists the options of a command. Documentation: docs/cli.md",
 )
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+for _name, (_command, _example) in COMMANDS.items():
+    app.command(_name, epilog=f"Example: {_example}")(_command)
 
 
 def _show_version(wanted: bool) -> None:

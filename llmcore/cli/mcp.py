@@ -28,7 +28,7 @@ def mcp_command(
     """
     import asyncio
 
-    from llmcore.cli.tool_files import tool_objects
+    from llmcore.cli.helpers.tool_files import tool_objects
     from llmcore.integrations.mcp import http_app, serve_stdio
     from llmcore.types import ConfigError
 

@@ -84,11 +84,11 @@ def normalize_command(
     if unfit := [name for name, given in (of_replies if openai else of_logs) if given]:
         exit_with_error(f"{unfit[0]} {'is for a single reply; it cannot be used with --openai' if openai else 'needs --openai'}")
     from llmcore import Normalizer
-    from llmcore.cli.tool_files import load_tools
+    from llmcore.cli.helpers.tool_files import load_tools
 
     offered = load_tools(tools) if tools is not None else None
     if openai:
-        from llmcore.cli.log_repair import repair_log
+        from llmcore.cli.helpers.log_repair import repair_log
         from llmcore.wire import RewriteSettings
 
         settings = RewriteSettings(offered or (), dialects=dialect, reasoning_open=reasoning_open, text_calls=text_calls.value)
@@ -106,7 +106,7 @@ def normalize_command(
     if stream:
         write(as_json_text({"type": "envelope", **normalizer.envelope.model_dump()}))
     elif explain:
-        from llmcore.cli.explaining import explanation
+        from llmcore.cli.explaining.envelopes import explanation
 
         write(explanation(normalizer.envelope, offered))
     else:
@@ -114,7 +114,7 @@ def normalize_command(
 
 
 def _read_reply(file: Path, normalizer: Normalizer, form: _Form, finish_reason: str | None, shows_events: bool) -> None:
-    from llmcore.cli.replies import ReplyReader
+    from llmcore.cli.helpers.replies import ReplyReader
     from llmcore.transcripts.errors import OverLimit
 
     reply = ReplyReader(normalizer, form.value)

@@ -70,16 +70,16 @@ def guard_output() -> None:
     logging.captureWarnings(True)
 
 
-def write(what: str | RenderableType, *, err: bool = False, wrap: bool = True) -> None:
+def write(what: str | RenderableType, *, err: bool = False, wrap: bool = True, end: str = "\n") -> None:
     """Print text (one or several lines) or a rich renderable, without buffering, since a pipe's reader is waiting.
 
     `err`: to standard error, with keys removed from text. Results on standard output keep them. `wrap` False: do not
-    break a renderable's lines.
+    break a renderable's lines. `end`: "" if the line goes on.
     """
     if isinstance(what, str):
-        typer.echo(printable(process_scrubber().text(what) if err else what), err=err)
+        typer.echo(printable(process_scrubber().text(what) if err else what) + end, err=err, nl=False)
     else:
-        terminal(err=err).print(_Escaped(what), soft_wrap=not wrap)
+        terminal(err=err).print(_Escaped(what), soft_wrap=not wrap, end=end)
 
 
 def note(text: str) -> None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import as_json_text, exit_with_error, note, shortened_line, write
+from llmcore.cli.helpers.model_choice import chosen_model, completed_model
+from llmcore.cli.helpers.progress import spinner
+from llmcore.cli.output import as_json_text, exit_with_error, inline, note, shortened_line, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +28,9 @@ def probe_command(
     model: Annotated[
         str,
         typer.Argument(
-            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.", metavar="MODEL"
+            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
+            metavar="MODEL",
+            autocompletion=completed_model,
         ),
     ],
     models: Annotated[
@@ -64,8 +68,9 @@ def probe_command(
     from llmcore import CapabilityStore
 
     shared = CapabilityStore(backend=store if save else None)
-    registry, config = _configured(model, models, base_url)
-    asked = _asked_or_failed(registry, config, shared, timeout)
+    registry, config = chosen_model(model, models, base_url)
+    with spinner(f"asking {inline(config.alias)}"):
+        asked = _asked_or_failed(registry, config, shared, timeout)
     found = {place: report for place, report in asked.items() if not isinstance(report, str)}
     saved = save and asyncio.run(_saved(list(found.values()), shared))
     saved_to = store if saved else None
@@ -83,15 +88,6 @@ def probe_command(
         exit_with_error(
             f"{len(asked) - len(found)} of {len(asked)} deployments of {config.alias} could not be asked", _EXIT_NOT_ASKED
         )
-
-
-def _configured(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
-    from llmcore.models import ModelRegistry
-
-    if models is not None and base_url is not None:
-        exit_with_error("use --base-url with a model's name; with --models the registry says where a model is served")
-    registry = ModelRegistry.load(model, base_url=base_url) if models is None else ModelRegistry.from_yaml(models)
-    return registry, registry.get(model)
 
 
 def _asked_or_failed(

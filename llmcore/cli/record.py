@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.output import exit_with_error, note, shortened_line
+from llmcore.cli.helpers.model_choice import chosen_model, completed_model
+from llmcore.cli.output import as_json_text, exit_with_error, note, shortened_line, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from llmcore import Orchestrator
+    from llmcore import LLMCoreError, Orchestrator
     from llmcore.adapters.recording.recorder import Recorder
     from llmcore.models import ModelConfig, ModelRegistry
 
@@ -28,7 +29,9 @@ def record_command(
     model: Annotated[
         str,
         typer.Argument(
-            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.", metavar="MODEL"
+            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
+            metavar="MODEL",
+            autocompletion=completed_model,
         ),
     ] = "",
     prompts: Annotated[list[str] | None, typer.Argument(help="Each prompt is its own run.", metavar="PROMPT...")] = None,
@@ -49,6 +52,7 @@ def record_command(
     provenance: Annotated[
         str | None, typer.Option(help="Where the replies come from. For a real provider, begin it with `live`.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON line for each run.")] = False,
     proxy: Annotated[
         str | None,
         typer.Option(
@@ -66,18 +70,20 @@ def record_command(
     """
     import asyncio
 
-    from llmcore.cli.record_proxy import record_by_proxy
-    from llmcore.cli.tool_files import tool_objects
+    from llmcore.cli.helpers.record_proxy import record_by_proxy
+    from llmcore.cli.helpers.tool_files import tool_objects
 
     _check_named(model, prompts, proxy=proxy)
+    if proxy is not None and as_json:
+        exit_with_error("--json is for runs; the file of --proxy has a JSON line for each exchange")
     if proxy is not None:
         _check_writable(output)
         record_by_proxy(proxy, output, port=port, provider=provider, provenance=provenance)
         return
-    registry, config = _registry(model, models, base_url)
+    registry, config = chosen_model(model, models, base_url)
     offered = tool_objects(tools) if tools is not None else []
     _check_writable(output)
-    session = _Session(registry, config, offered, output, provenance or _provenance(config))
+    session = _Session(registry, config, offered, output, provenance or _provenance(config), as_json=as_json)
     settings = {"system": system, "max_tool_turns": max_turns}
     failed = asyncio.run(session.record(prompts or [], settings, stream=stream))
     if failed:
@@ -89,18 +95,6 @@ def _check_named(model: str, prompts: list[str] | None, *, proxy: str | None) ->
         exit_with_error("--proxy records what clients ask: leave out MODEL and PROMPT")
     if proxy is None and not (model and prompts):
         exit_with_error("record needs a MODEL and a PROMPT, or --proxy URL")
-
-
-def _registry(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
-    from llmcore.models import ModelRegistry
-
-    if models is not None:
-        if base_url is not None:
-            exit_with_error("use --base-url with PROVIDER/MODEL; with --models the registry says where a model is served")
-        registry = ModelRegistry.from_yaml(models)
-        return registry, registry.get(model)
-    registry = ModelRegistry.load(model, base_url=base_url)
-    return registry, next(iter(registry))
 
 
 def _provenance(config: ModelConfig) -> str:
@@ -121,7 +115,9 @@ def _check_writable(output: Path) -> None:
 class _Session:
     """Runs prompts one after the other. Later runs know what earlier ones learned about the endpoint."""
 
-    def __init__(self, registry: ModelRegistry, config: ModelConfig, tools: list[object], output: Path, provenance: str) -> None:
+    def __init__(
+        self, registry: ModelRegistry, config: ModelConfig, tools: list[object], output: Path, provenance: str, *, as_json: bool
+    ) -> None:
         from llmcore import CapabilityStore
         from llmcore.compiling import compile_tools
 
@@ -131,6 +127,7 @@ class _Session:
         self._definitions = list(compile_tools(tools))
         self._output = output
         self._provenance = provenance
+        self._as_json = as_json
         self._store = CapabilityStore()
 
     async def record(self, prompts: Sequence[str], settings: dict[str, Any], *, stream: bool) -> int:
@@ -155,13 +152,24 @@ class _Session:
         except CallerError:
             raise
         except LLMCoreError as error:
-            note(f"failed: {_shown(recorder, prompt)}: {recorder.clean(str(error))}")
+            self._tell(recorder, prompt, error)
             return False
         finally:
             if recorder.exchanges:
                 recorder.write(self._output, id=f"{self._output.stem}-1", tools=self._definitions)
-        note(f"recorded: {_shown(recorder, prompt)} ({len(recorder.exchanges)} exchanges)")
+        self._tell(recorder, prompt, None)
         return True
+
+    def _tell(self, recorder: Recorder, prompt: str, error: LLMCoreError | None) -> None:
+        """Report a run: as a JSON line on standard output, or as a line on standard error."""
+        count, words = len(recorder.exchanges), None if error is None else recorder.clean(str(error))
+        if self._as_json:
+            failure = None if error is None else {"type": type(error).__name__, "message": words}
+            write(as_json_text({"prompt": recorder.clean(prompt), "exchanges": count, "error": failure}))
+        elif error is None:
+            note(f"recorded: {_shown(recorder, prompt)} ({count} exchanges)")
+        else:
+            note(f"failed: {_shown(recorder, prompt)}: {words}")
 
 
 async def _run(orchestrator: Orchestrator, prompt: str, alias: str, *, stream: bool) -> None:

@@ -27,6 +27,7 @@ def tools(
         ),
     ],
     form: Annotated[_Form, typer.Option("--format", "-f", help="The format to write.")] = _Form.md,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     title: Annotated[str, typer.Option(help="The title.")] = "Tools",
     api_version: Annotated[str, typer.Option(help="The version in the OpenAPI document.")] = "1.0.0",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.", metavar="FILE")] = None,
@@ -35,12 +36,12 @@ def tools(
 
     Exit code 0; 2: the tools cannot be read, or the file cannot be written.
     """
-    from llmcore.cli.tool_files import tool_objects
+    from llmcore.cli.helpers.tool_files import tool_objects
     from llmcore.tools.catalogue import Format, catalogue
     from llmcore.types import ConfigError
 
     forms: dict[_Form, Format] = {_Form.md: "markdown", _Form.openapi: "openapi", _Form.json: "json"}
-    text = catalogue(tool_objects(given), forms[form], title=title, version=api_version)
+    text = catalogue(tool_objects(given), forms[_Form.json if as_json else form], title=title, version=api_version)
     if output is None:
         write(text.rstrip("\n"), wrap=False)
         return

@@ -8,39 +8,20 @@ from typing import Any
 from llmcore.gateway.decoding import ClientRequest
 from llmcore.gateway.wires import ANTHROPIC, CHAT, ClientWire
 from llmcore.run import RunResult
-from llmcore.support.values.copies import updated
-from llmcore.support.values.json_data import as_json, json_data
-from llmcore.types import Envelope, FinishReason, ToolCall, Usage
+from llmcore.run.streaming.replies import reply_envelope
+from llmcore.types import Usage
 from llmcore.wire import Offered, anthropic, openai_chat, openai_responses
 from llmcore.wire.extension import with_extension
 from llmcore.wire.sse import DONE, event_bytes
 
-__all__ = ["ReplyWriter", "answer_text", "result_extension", "whole_body"]
+__all__ = ["ReplyWriter", "result_extension", "whole_body"]
 
 Json = dict[str, Any]
 
 
-def answer_text(result: RunResult[Any]) -> str:
-    """The text of the answer. A typed one is its JSON."""
-    return as_json(json_data(result.output)) if result.has_output else result.content
-
-
-def _envelope(result: RunResult[Any]) -> Envelope:
-    calls = [_as_validated(call) for call in result.pending]
-    last = result.envelope
-    reason: FinishReason | None = "tool_calls" if calls else last.finish_reason
-    return Envelope(toolCalls=calls, content=answer_text(result), reasoning=last.reasoning, finish_reason=reason)
-
-
-def _as_validated(call: ToolCall) -> ToolCall:
-    """The call as the run accepted it: its arguments are those that fit the schema, so no repair is left to judge."""
-    text = as_json(json_data(call.arguments or {}))
-    return updated(call, {"repairs": [], "raw_arguments": text, "span": None, "complete": True, "known": True})
-
-
 def whole_body(wire: ClientWire, result: RunResult[Any], model: str, request: ClientRequest, extension: Json) -> Json:
     """The whole reply."""
-    envelope = _envelope(result)
+    envelope = reply_envelope(result)
     if wire is ANTHROPIC:
         body = anthropic.encode(envelope, model=model, usage=result.usage)
     elif wire is CHAT:
@@ -99,7 +80,7 @@ class ReplyWriter:
 
     def finish(self, result: RunResult[Any], extension: Json) -> bytes:
         """The calls, the finish reason and the usage."""
-        envelope = _envelope(result)
+        envelope = reply_envelope(result)
         offered = Offered(envelope.tool_calls)
         if self._named:
             events = self._encoder.finish(offered, envelope.finish_reason, result.usage)

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from llmcore.gateway.decoding import ClientRequest, read_client_request
-from llmcore.gateway.encoding import ReplyWriter, answer_text, result_extension, whole_body
+from llmcore.gateway.encoding import ReplyWriter, result_extension, whole_body
 from llmcore.gateway.pass_through import ESTIMATED, Asked, dropped_header, estimated_tokens
 from llmcore.gateway.sending import STREAM_HEADERS, Sender
 from llmcore.gateway.settings import GatewaySettings, ModelSettings
@@ -20,8 +20,8 @@ from llmcore.gateway.wires import GatewayError
 from llmcore.models import ModelConfig, ModelRegistry
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
+from llmcore.run.streaming.replies import LiveText, refusal_reply
 from llmcore.types import (
-    AttemptStarted,
     AuthenticationFailed,
     CallerError,
     ContextOverflow,
@@ -34,10 +34,8 @@ from llmcore.types import (
     ProviderError,
     QuotaExceeded,
     RateLimited,
-    ReasoningDelta,
     Refused,
     RequestTooLarge,
-    TextDelta,
     Timeout,
 )
 from llmcore.wire import ReplyReport
@@ -105,20 +103,14 @@ class Orchestrated:
         try:
             return await self._orchestrator.run(request.messages, model=config.alias, **request.options)
         except Refused as error:
-            return _refusal(error)
+            return refusal_reply(error)
 
     async def _stream(
-        self,
-        asked: Asked,
-        request: ClientRequest,
-        config: ModelConfig,
-        settings: ModelSettings,
-        sender: Sender,
-        record: Served,
+        self, asked: Asked, request: ClientRequest, config: ModelConfig, settings: ModelSettings, sender: Sender, record: Served
     ) -> None:
         """Send the events. The head goes out with the first text or the first ping, so that earlier errors have their status."""
         writer = ReplyWriter(asked.wire, config.alias, request)
-        text = _LiveText(held=request.is_typed or settings.stream == "held")
+        text = LiveText(held=request.is_typed or settings.stream == "held")
         result: RunResult[Any] | None = None
 
         async def start() -> None:
@@ -134,7 +126,7 @@ class Orchestrated:
                 elif isinstance(event, Finished):
                     result = cast("RunResult[Any]", event.result)  # pyright: ignore[reportUnknownMemberType]
                 elif isinstance(event, Refused):
-                    result = _refusal(event)
+                    result = refusal_reply(event)
                 elif isinstance(event, Exception):
                     raise event
                 elif shown := text.shown(event):
@@ -184,59 +176,6 @@ async def _with_silences(queue: asyncio.Queue[Any], seconds: float) -> AsyncGene
         if entry is None:
             return
         yield entry
-
-
-def _refusal(error: Refused) -> RunResult[Any]:
-    """A refusal with words is a reply. Raises the error if there are none."""
-    partial: RunResult[Any] | None = error.partial
-    if partial is not None and partial.content:
-        return partial
-    raise error
-
-
-class _LiveText:
-    """Which text of a run is sent while it goes on, and which at its end.
-
-    A wire cannot take text back. If an attempt replaces one whose text was sent, its text follows behind an empty line.
-    """
-
-    def __init__(self, *, held: bool) -> None:
-        self._held = held
-        self._sent = ""
-        """The text of the present attempt that was sent."""
-        self._was_replaced = False
-        self._has_reasoning = False
-
-    def shown(self, event: object) -> list[TextDelta | ReasoningDelta]:
-        """The events to send for this one."""
-        if self._held:
-            return []
-        if isinstance(event, AttemptStarted):
-            self._was_replaced = self._was_replaced or bool(self._sent)
-            self._sent = ""
-        elif isinstance(event, ReasoningDelta):
-            self._has_reasoning = True
-            return [event]
-        elif isinstance(event, TextDelta) and event.text:
-            return self._text(event.text)
-        return []
-
-    def _text(self, text: str) -> list[TextDelta | ReasoningDelta]:
-        before: list[TextDelta | ReasoningDelta] = []
-        if self._was_replaced and not self._sent:
-            before.append(TextDelta("\n\n"))
-        self._sent += text
-        return [*before, TextDelta(text)]
-
-    def rest(self, result: RunResult[Any]) -> list[TextDelta | ReasoningDelta]:
-        """What is still to be sent of the answer."""
-        answer = answer_text(result)
-        reasoning = result.envelope.reasoning
-        first: list[TextDelta | ReasoningDelta] = [ReasoningDelta(reasoning)] if reasoning and not self._has_reasoning else []
-        if answer.startswith(self._sent):
-            rest = answer[len(self._sent) :]
-            return [*first, *(self._text(rest) if rest else [])]
-        return first
 
 
 def _noted(result: RunResult[Any], request: ClientRequest, record: Served) -> dict[str, Any]:

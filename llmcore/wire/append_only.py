@@ -25,6 +25,7 @@ from llmcore.types import (
     ToolSet,
 )
 from llmcore.types.requests import TextCalls
+from llmcore.wire.item_bounds import ItemBounds
 from llmcore.wire.offering import Offered, cut_off_at, offered, restored_spans, withheld_call
 
 __all__ = ["AppendOnlyStream"]
@@ -83,15 +84,52 @@ class AppendOnlyStream:
         self._deferred: list[str] = []
         self._deferred_key: Hashable = None
         self._deferred_part: Callable[[str], object] = str
+        self._bounds: ItemBounds | None = None
+        """The bounds of items that the emitted text has not passed."""
+        self._ends_line = False
+        """Whether an item has ended, and no text has come since."""
 
     def feed(self, part: object) -> list[_TextEvent]:
         """Read a part of the reply, as `Normalizer.feed` does. Returns the text and the reasoning that it decides."""
         if self._deferred:
             self._feed_deferred()
-        events: list[Any] = self._normalizer.feed(part)
+        events: list[Any] = self._normalizer.feed(part) if not self._ends_line else self._feed_on_new_line(part)
         if not events or (len(events) == 1 and type(events[0]) is TextDelta and self._has_text and not self._is_restoring):
             return events
-        return self._emitted(events)
+        return self._emitted(events, is_native=self._bounds is not None and not isinstance(part, str))
+
+    def next_item(self) -> list[Any]:
+        """End an item of the text, and its line. Text that is fed from now on stands in another item.
+
+        From now on, a `NextItem` stands among the events where the text of another item begins. The returned events have it if
+        all text of the ended item is decided.
+        """
+        source = self._normalizer.source
+        self._ends_line = bool(source)
+        if self._bounds is not None and self._bounds.is_blocked:
+            self._bounds.add(len(source))
+            return []
+        withheld = self._normalizer.withheld_text()
+        self._bounds = self._bounds or ItemBounds(len(source) - len(withheld))
+        if withheld.strip() or self._pending:
+            self._bounds.add(len(source))
+            return []
+        start = len(source) - len(withheld) if source.endswith(withheld) else len(source)
+        if self._follows_restored and not source[self._end :].strip():
+            start = self._end
+        self._end, self._follows_restored = len(source), False
+        return [*self._bounds.add_passed(source, start)]
+
+    def _feed_on_new_line(self, part: object) -> list[Any]:
+        if not isinstance(part, str) or not part:
+            return self._normalizer.feed(part)
+        self._ends_line = False
+        source, events = self._normalizer.source, list[Any]()
+        if not source.endswith("\n"):
+            events += self._normalizer.feed("\n")
+            if self._bounds:
+                self._bounds.line_ended(len(source))
+        return [*events, *self._normalizer.feed(part)]
 
     def defer(self, key: Hashable, text: str, part: Callable[[str], object]) -> None:
         """Read a piece of reasoning or of a native call, whose events you do not need.
@@ -130,7 +168,7 @@ class AppendOnlyStream:
         if (begun := cut_off_at(envelope)) >= 0:
             return [*events, *self._restore((begun, len(source)))]
         rest = self._normalizer.source[self._end :] if self._follows_restored else ""
-        return [*events, TextDelta(rest)] if rest.isspace() else events
+        return [*events, *self._placed(TextDelta(rest))] if rest.isspace() else events
 
     @property
     def envelope(self) -> Envelope:
@@ -144,9 +182,10 @@ class AppendOnlyStream:
 
     @property
     def _is_restoring(self) -> bool:
-        return self._follows_restored or bool(self._pending)
+        return self._follows_restored or bool(self._pending) or self._bounds is not None
 
-    def _emitted(self, events: list[NormalizerEvent]) -> list[_TextEvent]:
+    def _emitted(self, events: list[NormalizerEvent], *, is_native: bool = False) -> list[_TextEvent]:
+        """The text events of these ones. `is_native`: their reasoning is not of the text."""
         result: list[_TextEvent] = []
         for event in events:
             if isinstance(event, TextDelta):
@@ -154,7 +193,7 @@ class AppendOnlyStream:
                 result += self._text(event.text)
             elif isinstance(event, ReasoningDelta):
                 result += self._restored_calls()
-                result.append(event)
+                result += [event] if is_native else self._placed(event)
             elif isinstance(event, ToolCallFinished):
                 result += self._finished_call(event.call)
             elif isinstance(event, Reclassified):
@@ -166,11 +205,21 @@ class AppendOnlyStream:
             rest = self._normalizer.source[self._end :]
             text = rest[: len(rest) - len(rest.lstrip())] + text.lstrip()
         self._has_text, self._follows_restored = True, False
-        return [TextDelta(text)] if text else []
+        return self._placed(TextDelta(text)) if text else []
+
+    def _placed(self, event: _TextEvent) -> list[Any]:
+        """The event, with a `NextItem` where an item begins."""
+        if self._bounds is None:
+            return [event]
+        events = [*self._bounds.place(self._normalizer.source, event)]
+        self._bounds = self._bounds or None
+        return events
 
     def _finished_call(self, call: ToolCall) -> list[_TextEvent]:
         if call.span is None:
             return []
+        if self._bounds is not None:
+            self._bounds.skip(call.span[1])
         result = self._restored_calls() if self._pending and self._pending[0].span != call.span else []
         if withheld_call(call, None) is None:
             self._kept = call.span
@@ -195,7 +244,7 @@ class AppendOnlyStream:
         while at > self._end and self._has_text and source[at - 1].isspace():
             at -= 1
         self._end, self._has_text, self._follows_restored = end, True, True
-        return [TextDelta(source[at:end])]
+        return [TextDelta(source[at:end])] if self._bounds is None else [*self._bounds.split(source, at, end)]  # type: ignore[list-item]
 
     def _reclassified(self, event: Reclassified) -> list[_TextEvent]:
         if event.kind == "reasoning":

@@ -18,7 +18,7 @@ from llmcore.types.requests import TextCalls
 from llmcore.wire import anthropic, openai_chat, openai_responses
 from llmcore.wire.extension import extension, with_extension
 from llmcore.wire.ids import IdForm
-from llmcore.wire.rewriting import ReplyReport, RewriteSettings, Rewritten, StreamRewriter
+from llmcore.wire.rewriting import ReplyReport, RewriteSettings, Rewritten, StreamRewriter, is_error_event
 from llmcore.wire.sse import DONE, ServerEvent, ServerEventSplitter, event_bytes, json_bytes
 from llmcore.wire.tools import decode_tools
 
@@ -205,23 +205,28 @@ class StreamedReply:
         data = event.data
         if data == DONE:
             return self._rest(done=True) + event.raw
+        if event.name == b"error":
+            return self._rest(done=False) + event.raw
         chunk = parse_json(data) if data.startswith(b"{") else None
         if not is_object(chunk):
             return event.raw
         chunk = _Event(chunk)
         chunk.raw = event.raw
         chunks = self._rewriter.feed(chunk)
-        if chunk.get("type") in _LAST_EVENTS:
-            chunks = self._exchange.extended(chunks, self._rewriter.reports)
+        if chunk.get("type") in _LAST_EVENTS or is_error_event(chunk):
+            chunks = self._reported(chunks)
         return b"".join([self._bytes(each) for each in chunks])
 
     def _rest(self, *, done: bool) -> bytes:
-        chunks = self._rewriter.finish(done=done)
-        if not self._is_reported:
-            self._is_reported = True
-            self._exchange.report(self._rewriter.reports)
-            chunks = self._exchange.extended(chunks, self._rewriter.reports)
-        return b"".join(map(self._bytes, chunks))
+        return b"".join(map(self._bytes, self._reported(self._rewriter.finish(done=done))))
+
+    def _reported(self, chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Report the reply, whose end these chunks are. Its client may read nothing after them."""
+        if self._is_reported:
+            return chunks
+        self._is_reported = True
+        self._exchange.report(self._rewriter.reports)
+        return self._exchange.extended(chunks, self._rewriter.reports)
 
     def _bytes(self, chunk: dict[str, Any]) -> bytes:
         if isinstance(chunk, _Event):

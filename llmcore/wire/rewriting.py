@@ -7,7 +7,8 @@ one. The native calls of a cut stream are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -28,12 +29,15 @@ __all__ = [
     "Rewritten",
     "StreamRewriter",
     "arguments_text",
-    "clipped_text",
     "free_text_of",
     "hand_out",
+    "is_error_event",
     "is_same_text",
     "joined_texts",
     "judged",
+    "line_ends",
+    "new_texts",
+    "reasoning_in_text",
     "text_ranges",
     "text_with_withheld",
 ]
@@ -213,9 +217,49 @@ def text_ranges(envelope: Envelope, result: Offered) -> list[tuple[int, int]]:
     return ranges
 
 
-def clipped_text(source: str, ranges: Iterable[tuple[int, int]], begin: int, end: int) -> str:
-    """The text of the ranges between `begin` and `end`."""
-    return "".join([source[max(start, begin) : min(stop, end)] for start, stop in ranges if start < end and stop > begin])
+def line_ends(texts: Sequence[str]) -> list[str]:
+    """What ends the line of each text of a reply for the normaliser, which joins them: "" if the text has a line end, or is the
+    last one."""
+    last = max((at for at, text in enumerate(texts) if text), default=0)
+    return ["\n" if at < last and text and not text.endswith("\n") else "" for at, text in enumerate(texts)]
+
+
+def new_texts(envelope: Envelope, result: Offered, texts: Sequence[str], ends: Sequence[str]) -> list[str] | None:
+    """What is content in each text of a whole reply. None if nothing changes, or if the calls stand in the reasoning.
+
+    `ends`: what was added to each text for the envelope.
+    """
+    source, content = envelope.source, text_with_withheld(envelope, result)
+    if content == source or "".join(map("".join, zip(texts, ends, strict=True))) != source:
+        return None
+    if sum(map(bool, texts)) == 1:
+        return [content if text else "" for text in texts]
+    ranges = text_ranges(envelope, result)
+    stops = [stop for _, stop in ranges]
+    written: list[str] = []
+    begin = 0
+    for text, end in zip(texts, ends, strict=True):
+        stop = begin + len(text)
+        clipped: list[str] = []
+        at = bisect_right(stops, begin)
+        while at < len(ranges) and ranges[at][0] < stop:
+            clipped.append(source[max(ranges[at][0], begin) : min(stops[at], stop)])
+            at += 1
+        new = "".join(clipped)
+        written.append(text if new.strip() == text.strip() else new)
+        begin = stop + len(end)
+    return written
+
+
+def reasoning_in_text(envelope: Envelope) -> str:
+    """The reasoning in the text of a whole reply."""
+    return "".join([envelope.source[start:end] for start, end, kind in envelope.segments if kind == "reasoning"])
+
+
+def is_error_event(event: Mapping[str, Any]) -> bool:
+    """Whether the event of a stream says that the reply failed, on any wire. Nothing of the reply follows."""
+    kind = event.get("type")
+    return kind == "error" or (kind is None and bool(event.get("error")) and not event.get("choices"))
 
 
 def judged(settings: RewriteSettings, body: dict[str, Any]) -> tuple[Envelope, Offered]:

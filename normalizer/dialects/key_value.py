@@ -20,7 +20,7 @@ from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import peel
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
-from llmcore.normalizer.scanning.sought import SUFFIX, tags
+from llmcore.normalizer.scanning.sought import LINE_FOR_BRACKET, SUFFIX, tags
 from llmcore.normalizer.scanning.source import Steps, name_then, search, skip_space, starts
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import Repair
@@ -47,7 +47,7 @@ def pairs(prefix: str, suffix: str, call: str = "tool_call") -> Grammar:
     valued = rf"(?P<parameter>{opener}{typed}(?:[\s:]{{0,16}}<{pre}arg_value{post}>|(?P<unopened>)(?=[\s:]{{0,16}}[^\s:<])))"
     plain = re.sub(r"\?P<(?:key|surplus|declared|unopened)>", "?:", valued)
     closer = rf"{pre}{call}{post}"
-    end = rf"(?P<end><(?:/\s{{0,4}}{closer}[^\S\n]{{0,4}}(?:>|(?=\n))|end_of_{closer}>))"
+    end = rf"(?P<end><(?:/\s{{0,4}}{closer}(?:\s{{0,4}}>|[^\S\n]{{0,4}}(?={LINE_FOR_BRACKET}))|end_of_{closer}>))"
     others = rf"</?{pre}{call}s{post}>", f"<{pre}{call}{post}>"
     named = rf"{gap}[^\s<>{{}}()]{{1,256}}{gap}(?:<tool_sep{post}>{gap})?"
     again = rf"<(?:{pre}{call}s{post}>\s{{0,16}}<)?{pre}{call}{post}>(?={named}<{pre}arg_key{post}>)"

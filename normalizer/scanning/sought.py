@@ -20,6 +20,7 @@ from llmcore.support.code.lazy_regex import lazy_regex
 __all__ = [
     "HOLDER",
     "KEY",
+    "LINE_FOR_BRACKET",
     "OPENER",
     "SPACE",
     "SUFFIX",
@@ -56,6 +57,8 @@ _HOLE_OR_GROUP: Final = lazy_regex(f"{_HOLE.pattern}|{_GROUP.pattern}")
 _WORD: Final = lazy_regex(r"[A-Za-z_][\w-]+|\b[A-Za-z](?=>)")
 _FIRST_WORD: Final = lazy_regex(r"[\w-]+")
 _LEADING: Final = lazy_regex(r"^(\(\?P<\w+>)?<")
+LINE_FOR_BRACKET: Final = r"\n(?:\s{0,3}[^\s>]|\s{4})"
+"""A line break in the place of a closer's `>`, with what shows that no `>` follows."""
 _CLOSER: Final = lazy_regex(r"</(\??)([^>]*+)>")
 
 
@@ -134,7 +137,7 @@ def _any_of(alternatives: Iterable[str]) -> str:
 def _with_space(closer: re.Match[str]) -> str:
     """The expression for a closer, with the white space that may stand in it. A line break may stand in the place of its `>`."""
     slash = r"(?:/\s{0,4})?" if closer[1] else r"/\s{0,4}"
-    return rf"<{slash}{closer[2]}[^\S\n]{{0,4}}(?:>|(?=\n))"
+    return rf"<{slash}{closer[2]}(?:\s{{0,4}}>|[^\S\n]{{0,4}}(?={LINE_FOR_BRACKET}))"
 
 
 class _Alternatives:

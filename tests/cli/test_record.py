@@ -180,3 +180,13 @@ def test_a_base_url_with_a_key_exits_2(invoke: Invoke, tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "base_url holds a secret" in result.stderr
     assert "urlSecret1" not in result.output
+
+
+def test_as_json_each_run_is_a_line(invoke: Invoke, tmp_path: Path) -> None:
+    broken = Failure(422, {"error": {"message": "no such thing sk-very-secret-key-0123456789"}})
+    result, runs = recorded(invoke, [Turn("Hello."), broken], tmp_path / "runs.jsonl", "Hello.", "Again.", "--json")
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert first == {"prompt": "Hello.", "exchanges": 1, "error": None}
+    assert (second["prompt"], second["error"]["type"]) == ("Again.", "FallbackExhausted")
+    assert (result.exit_code, len(runs)) == (1, 2)
+    assert "very-secret" not in result.stdout + result.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import llmcore
-from llmcore.cli.explaining import explanation
+from llmcore.cli.explaining.envelopes import explanation
 from llmcore.types import ToolDefinition, ToolSet
 from tests.packaging.tree import ROOT
 

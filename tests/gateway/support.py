@@ -144,7 +144,10 @@ class HangingServer:
         with connection:
             received = b""
             while b"\r\n\r\n" not in received:
-                received += connection.recv(65_536)
+                if not (part := connection.recv(65_536)):  # the client left before it had asked
+                    self.was_freed.set()
+                    return
+                received += part
             head, _, body = received.partition(b"\r\n\r\n")
             length = next(int(line.split(b":")[1]) for line in head.splitlines() if line.lower().startswith(b"content-length"))
             while len(body) < length:

@@ -184,7 +184,7 @@ def test_litellm() -> None:
     assert done.stdout.split()[-2:] == ["get_weather", "get_weather"], done.stderr
 
 
-@pytest.mark.parametrize("name", list(PATHS))
+@pytest.mark.parametrize("name", ["openai-chat", *(pytest.param(name, marks=pytest.mark.sweep) for name in sorted(PATHS)[:2])])
 def test_two_hundred_streams_at_once(name: str) -> None:
     """Each client has words of its own. None is lost or mixed."""
     wire = BY_NAME[name]

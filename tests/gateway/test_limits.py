@@ -116,7 +116,8 @@ def test_a_path_that_does_not_exist(client: httpx.Client, method: str, path: str
 
 @WIRES
 def test_too_many_requests_in_flight(name: str) -> None:
-    with HangingServer() as server, gateway(server.base_url, {"limits": {"in_flight": 1}}) as client:
+    ends = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"
+    with HangingServer(then=[ends]) as server, gateway(server.base_url, {"limits": {"in_flight": 1}}) as client:
         first = threading.Thread(target=_ignore_errors, args=(client, name), daemon=True)
         first.start()
         assert server.was_asked.wait(SECONDS)
@@ -124,6 +125,7 @@ def test_too_many_requests_in_flight(name: str) -> None:
         assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
         assert "in flight" in message_of(name, answer.json())
         assert client.get("/health").status_code == 200
+        server.go_on.set()
 
 
 def _ignore_errors(client: httpx.Client, name: str) -> None:

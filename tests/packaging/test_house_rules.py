@@ -87,8 +87,8 @@ def long_functions(tree: ast.AST) -> Iterator[str]:
                 yield f"line {node.lineno}: {node.name} has {lines} lines, the limit is {MAX_FUNCTION_LINES}"
 
 
-_MODELS = frozenset({"K2", "K3", "M1", "M2", "M3", "Q1", "R1", "S1", "V2", "V3", "V4"})
-"""Codes that are names of models, such as MiniMax-M2 and DeepSeek R1."""
+_MODELS = frozenset({"F1", "K2", "K3", "M1", "M2", "M3", "Q1", "R1", "S1", "V2", "V3", "V4"})
+"""Codes that are names of models, such as MiniMax-M2 and DeepSeek R1, and the F1 score."""
 _CODE = re.compile(r"\b[A-Z]\d{1,2}\b")
 _ELSEWHERE = re.compile(r"\b[Ff]amil(?:y|ies) [A-Z]\b|\bdesign(?: section|:|\.md\b)|\buser's document\b")
 

@@ -1,4 +1,4 @@
-"""The environments of `make test-integrations`: exact versions, tests that are there, and a page that names the same versions."""
+"""The environments of `make test-integrations`: exact versions, tests that are there, and pages that name the same versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from packaging.requirements import Requirement
 
 from scripts import integrations
-from tests.packaging.tree import ROOT
+from tests.packaging.test_packages import OF_FRAMEWORKS
+from tests.packaging.tree import ROOT, pyproject
 
 TABLE = integrations.environments()
 environments = pytest.mark.parametrize("environment", TABLE.values(), ids=lambda each: each.name)
@@ -30,14 +31,24 @@ def test_what_it_runs_is_there_and_asks_for_its_clients(environment: integration
     assert [name for name in environment.clients if not re.search(rf'"{name}[".]', code)] == []
 
 
-def test_the_page_names_the_versions_that_were_tried() -> None:
-    page = (ROOT / "docs" / "httpx.md").read_text("utf-8")
-    shown = {line.split("|")[1].strip().strip("`"): line for line in page.splitlines() if line.startswith("| `")}
+def test_the_pages_name_the_versions_that_were_tried() -> None:
+    pages = "".join((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("frameworks", "httpx"))
+    shown = {line.split("|")[1].strip().strip("`"): line for line in pages.splitlines() if line.startswith("| `")}
     for environment in TABLE.values():
         clients = [asked for asked in map(Requirement, environment.requirements) if asked.name in shown]
-        assert len(clients) >= 3
+        assert clients
         for asked in clients:
             assert str(asked.specifier).removeprefix("==") in shown[asked.name], asked
+
+
+@pytest.mark.parametrize("extra", OF_FRAMEWORKS.values())
+def test_an_extra_of_a_framework_allows_the_versions_that_were_tried(extra: str) -> None:
+    (asked,) = map(Requirement, pyproject()["project"]["optional-dependencies"][extra])
+    tried = [
+        one for environment in TABLE.values() for one in map(Requirement, environment.requirements) if one.name == asked.name
+    ]
+    assert tried
+    assert all(asked.specifier.contains(str(one.specifier).removeprefix("==")) for one in tried)
 
 
 def test_an_environment_is_made_anew_only_if_its_row_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.packaging.test_packages import OF_FRAMEWORKS
 from tests.packaging.tree import ROOT, pyproject
 
 FILES = [(ROOT / name).read_text("utf-8") for name in ("requirements.lock", "requirements-dev.lock")]
@@ -17,7 +18,12 @@ LOCKED = RUN | DEV
 _PROJECT = pyproject()["project"]
 ASKED = [
     *_PROJECT["dependencies"],
-    *(asked for extra in _PROJECT["optional-dependencies"].values() for asked in extra),
+    *(
+        asked
+        for name, extra in _PROJECT["optional-dependencies"].items()
+        if name not in OF_FRAMEWORKS.values()
+        for asked in extra
+    ),
     *(asked for group in pyproject()["dependency-groups"].values() for asked in group if isinstance(asked, str)),
 ]
 

@@ -6,6 +6,7 @@ import importlib
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -63,6 +64,10 @@ OF_SERVERS = {"llmcore.integrations.servers.vllm", "llmcore.integrations.servers
 """Only their servers import them."""
 
 
+OF_FRAMEWORKS = {"llmcore.integrations.langchain": "langchain", "llmcore.integrations.pydantic_ai": "pydantic-ai"}
+"""They derive from a class of their framework. Each has an extra, which `make test-integrations` installs."""
+
+
 OF_LITELLM = ("llmcore.integrations.litellm.",)
 """They wrap LiteLLM, so they import it. The package loads them at first use."""
 
@@ -73,10 +78,18 @@ def test_a_plugin_without_its_server_says_where_it_belongs(name: str) -> None:
         importlib.import_module(name)
 
 
+@pytest.mark.parametrize(("name", "extra"), OF_FRAMEWORKS.items())
+def test_a_model_without_its_framework_names_the_extra(name: str, extra: str) -> None:
+    if find_spec(extra.replace("-", "_").replace("langchain", "langchain_core")) is not None:
+        pytest.skip("the framework is installed")
+    with pytest.raises(ConfigError, match=rf"pip install 'llmcore-engine\[{extra}\]'"):
+        importlib.import_module(name)
+
+
 @pytest.fixture(scope="module")
 def loaded_by_everything() -> set[str]:
     names = [module_name(path) for path in source_files() if path.name != "__main__.py"]
-    names = [name for name in names if name not in OF_SERVERS and not name.startswith(OF_LITELLM)]
+    names = [name for name in names if name not in OF_SERVERS | OF_FRAMEWORKS.keys() and not name.startswith(OF_LITELLM)]
     return loaded_by(f"import importlib\nfor name in {names}: importlib.import_module(name)")
 
 

@@ -131,6 +131,33 @@ def test_what_is_no_reply_keeps_its_bytes(wire: Wire, raw: bytes) -> None:
         assert sent(wire, data, [*range(1, len(data))]) == data
 
 
+ERRORS = {
+    "openai-chat": b'data: {"error": {"message": "overloaded"}}\n\n',
+    "anthropic": b'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error"}}\n\n',
+    "openai-responses": b'event: error\ndata: {"type": "error", "message": "overloaded", "sequence_number": 9}\n\n',
+}
+"""The event with which a server says that the reply failed."""
+
+
+@wires
+@pytest.mark.parametrize("error", [None, b"event: error\ndata: overloaded\n\n"], ids=["event", "words"])
+@pytest.mark.parametrize("text", ["I look. <tool_call>", f"I look. {CALL}", "I look. ```json\n{"])
+def test_an_error_event_comes_after_all_text(wire: Wire, error: bytes | None, text: str) -> None:
+    whole = stream_bytes(wire, text)
+    last = json_bytes(pieces(text, 9)[-1]).strip(b'"')
+    head = whole[: whole.index(b"\n\n", whole.index(last)) + 2]
+    error = error or ERRORS[wire.name]
+    reports: list[ReplyReport] = []
+    reply = exchange(wire, on_reply=reports.append).stream()
+    out = reply.feed(head + error)
+    assert out.endswith(error)
+    found = read(wire, out.removesuffix(error))
+    assert (found.text, found.calls) == (text, [])
+    assert [report.cut for report in reports] == [True]  # the client may stop here
+    assert reply.finish() == b""
+    assert len(reports) == 1
+
+
 @wires
 def test_numbers_and_text_survive(wire: Wire) -> None:
     body = {**wire.body(CALL), "x": [1e-12, 12345678901234567890123, -0.0, "\ud800", "日本", None, True]}

@@ -1,7 +1,8 @@
 """Transports of httpx and httpx2 that rewrite replies. Both libraries have the same classes under other names.
 
 A JSON body is read whole before the response is returned, so that its headers can stay if nothing changes. A stream stays a
-stream: each piece is rewritten as it comes. Errors of the connection are the inner transport's, at the same place.
+stream: each piece is rewritten as it comes. Errors of the connection are the inner transport's. If an error ends a stream, the
+withheld text comes before the error.
 """
 
 from __future__ import annotations
@@ -159,9 +160,14 @@ class _Stream:
 
 class _SyncStream(_Stream):
     def __iter__(self) -> Iterator[bytes]:
-        for piece in self._response.iter_bytes():
-            if written := self._reply.feed(piece):
+        try:
+            for piece in self._response.iter_bytes():
+                if written := self._reply.feed(piece):
+                    yield written
+        except Exception:
+            if written := self._reply.finish():
                 yield written
+            raise
         if written := self._reply.finish():
             yield written
 
@@ -171,9 +177,14 @@ class _SyncStream(_Stream):
 
 class _AsyncStream(_Stream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._response.aiter_bytes():
-            if written := self._reply.feed(piece):
+        try:
+            async for piece in self._response.aiter_bytes():
+                if written := self._reply.feed(piece):
+                    yield written
+        except Exception:
+            if written := self._reply.finish():
                 yield written
+            raise
         if written := self._reply.finish():
             yield written
 

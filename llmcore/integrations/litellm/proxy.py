@@ -71,14 +71,19 @@ class ProxyHandler(_CustomLogger):  # type: ignore[misc]
         """Called by the proxy with each stream. Gives the parts to send."""
         exchange = self._exchange(request_data, user_api_key_dict, response)
         rewriter: _Rewriter | None = None
-        async for part in response:
-            if exchange is None:
-                yield part
-                continue
-            if rewriter is None:
-                rewriter = _rewriter_for(part, exchange)
-            for each in rewriter.feed(part):
+        try:
+            async for part in response:
+                if exchange is None:
+                    yield part
+                    continue
+                if rewriter is None:
+                    rewriter = _rewriter_for(part, exchange)
+                for each in rewriter.feed(part):
+                    yield each
+        except Exception:
+            for each in rewriter.finish() if rewriter is not None else ():
                 yield each
+            raise
         for each in rewriter.finish() if rewriter is not None else ():
             yield each
 

@@ -108,16 +108,18 @@ class RewrittenStream:
     `logging_obj` and call `aclose`, and both ask whether it is a `CustomStreamWrapper`.
     """
 
-    __slots__ = ("__weakref__", "_ended", "_inner", "_ready", "_rewriter")
+    __slots__ = ("__weakref__", "_ended", "_error", "_inner", "_ready", "_rewriter")
     _inner: Any
     _rewriter: ChunkRewriter
     _ready: deque[Any]
     _ended: bool
+    _error: Exception | None
+    """What ended the stream. It is raised after the text that was withheld."""
 
     def __init__(self, inner: Any, exchange: HttpExchange) -> None:
         note_invented_ends()
         set_rewritten(inner)
-        own = {"_inner": inner, "_rewriter": ChunkRewriter(exchange), "_ready": deque[Any](), "_ended": False}
+        own = {"_inner": inner, "_rewriter": ChunkRewriter(exchange), "_ready": deque[Any](), "_ended": False, "_error": None}
         for name, value in own.items():
             object.__setattr__(self, name, value)
 
@@ -140,11 +142,13 @@ class RewrittenStream:
     def __next__(self) -> Any:
         while not self._ready:
             if self._ended:
-                raise StopIteration
+                raise self._reason(StopIteration())
             try:
                 chunk = next(self._inner)
             except StopIteration:
                 self._end()
+            except Exception as error:
+                self._end(error)
             else:
                 self._ready.extend(self._rewriter.feed(chunk))
         return self._ready.popleft()
@@ -155,15 +159,24 @@ class RewrittenStream:
     async def __anext__(self) -> Any:
         while not self._ready:
             if self._ended:
-                raise StopAsyncIteration
+                raise self._reason(StopAsyncIteration())
             try:
                 chunk = await anext(self._inner)
             except StopAsyncIteration:
                 self._end()
+            except Exception as error:
+                self._end(error)
             else:
                 self._ready.extend(self._rewriter.feed(chunk))
         return self._ready.popleft()
 
-    def _end(self) -> None:
+    def _reason(self, stop: Exception) -> Exception:
+        """What ends the iteration: the error of the stream, once."""
+        error = self._error or stop
+        object.__setattr__(self, "_error", None)
+        return error
+
+    def _end(self, error: Exception | None = None) -> None:
         object.__setattr__(self, "_ended", True)
+        object.__setattr__(self, "_error", error)
         self._ready.extend(self._rewriter.finish())

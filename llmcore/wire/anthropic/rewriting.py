@@ -9,20 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 from llmcore.support.values.narrowing import is_list, object_in, objects_in
-from llmcore.types import Envelope, ToolCall
+from llmcore.types import ToolCall
 from llmcore.wire.anthropic.encoding import BlockWriter, call_events, encoded_call
-from llmcore.wire.offering import Offered
+from llmcore.wire.item_stream import ItemStream, Placed, by_item
 from llmcore.wire.rewriting import (
     ReplyReport,
     RewriteSettings,
     Rewritten,
     arguments_text,
-    clipped_text,
     hand_out,
+    is_error_event,
     is_same_text,
     judged,
-    text_ranges,
-    text_with_withheld,
+    line_ends,
+    new_texts,
+    reasoning_in_text,
 )
 
 __all__ = ["StreamRewriter", "rewrite"]
@@ -37,13 +38,16 @@ def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
     content = body.get("content")
     if not is_list(content) or body.get("type") == "error":
         return Rewritten(body, [])
-    envelope, result = judged(settings, body)
+    texts = [_text_of(block) for block in content]
+    ends = line_ends(texts)
+    ended = [{**block, "text": text + end} if end else block for block, text, end in zip(content, texts, ends, strict=True)]
+    envelope, result = judged(settings, {**body, "content": ended})
     given = [block for block in objects_in(content) if block.get("type") == "tool_use"]
     handed = hand_out(envelope, result, settings, lambda native: _are_sound(given, native))
     report = ReplyReport(handed.calls, result.withheld)
     written: list[Any] = content
-    if text_with_withheld(envelope, result) != envelope.source:
-        written = _with_new_text(content, envelope, result)
+    if (new := new_texts(envelope, result, texts, ends)) is not None:
+        written = _with_new_texts(content, texts, new, reasoning_in_text(envelope))
     if handed.changes_calls:
         native = given if handed.keeps_native else [*map(encoded_call, handed.native)]
         others = [block for block in written if object_in(block).get("type") != "tool_use"]
@@ -54,27 +58,20 @@ def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
     return Rewritten({**body, "content": written, "stop_reason": word}, [report])
 
 
-def _with_new_text(content: list[Any], envelope: Envelope, result: Offered) -> list[Any]:
-    """The blocks with what is content in the texts. Reasoning in the texts becomes a block before the first text."""
-    source = envelope.source
-    texts = [block for block in objects_in(content) if block.get("type") == "text" and block.get("text")]
-    if "".join([str(block["text"]) for block in texts]) != source:  # the calls stand in the reasoning
-        return content
-    ranges = text_ranges(envelope, result)
-    thoughts = "".join([source[start:end] for start, end, kind in envelope.segments if kind == "reasoning"])
+def _text_of(block: Any) -> str:
+    text = object_in(block).get("text") if object_in(block).get("type") == "text" else ""
+    return text if isinstance(text, str) else ""
+
+
+def _with_new_texts(content: list[Any], texts: list[str], new: list[str], thoughts: str) -> list[Any]:
+    """The blocks with their new texts. `thoughts`: reasoning in the texts, which becomes a block before the first text."""
     written: list[Any] = []
-    at = 0
-    for block in content:
-        if not any(block is text for text in texts):
-            written.append(block)
-            continue
-        begin, at = at, at + len(block["text"])
-        if not begin and thoughts:
+    for block, before, text in zip(content, texts, new, strict=True):
+        if before and thoughts:
             written.append({"type": "thinking", "thinking": thoughts, "signature": ""})
-        is_only = len(texts) == 1
-        text = text_with_withheld(envelope, result) if is_only else clipped_text(source, ranges, begin, at)
-        if text:
-            written.append({**block, "text": text})
+            thoughts = ""
+        if text or not before:
+            written.append(block if text == before else {**block, "text": text})
     return written
 
 
@@ -103,12 +100,12 @@ class StreamRewriter:
 
     def __init__(self, settings: RewriteSettings) -> None:
         self._settings = settings
-        self._stream = settings.stream()
+        self._items = ItemStream(settings.stream())
         self._blocks = BlockWriter()
+        self._open: Any = None
+        """The index with which the block came that is open, as text or as thinking in it."""
         self._kinds: dict[Any, str] = {}
         """The type of each block, by its index."""
-        self._begins = False
-        """Whether the next text belongs to a new block."""
         self._starts: dict[Any, Json] = {}
         """The start of each text block."""
         self._indexes: dict[Any, int] = {}
@@ -124,6 +121,8 @@ class StreamRewriter:
         """The events to send for this one."""
         if self._finished:
             return [event]
+        if is_error_event(event):
+            return [*self.finish(), event]
         handler = _HANDLERS.get(str(event.get("type")))
         return [event] if handler is None else handler(self, event)
 
@@ -138,18 +137,15 @@ class StreamRewriter:
         index, block = event.get("index"), object_in(event.get("content_block"))
         kind = self._kinds[index] = str(block.get("type"))
         if kind == "text":
-            self._begins = True
             self._starts[index] = {key: value for key, value in block.items() if key != "text"}
             text = block.get("text")
-            return self._text(event, text) if isinstance(text, str) and text else []
-        self._stream.feed(event)
+            begun = self._items.begin(index)
+            return [*self._sent(begun), *(self._text(event, text) if isinstance(text, str) and text else ())]
+        read = self._items.native(event)
         if kind == "tool_use":
             self._calls[index] = [event]
-            return []
-        closed = self._blocks.close()
-        self._indexes[index] = self._blocks.index
-        self._blocks.index += 1
-        return [*closed, self._moved(event)]
+            return self._sent(read)
+        return self._sent([*read, *self._items.begin(index), *self._items.passing(index, event)])
 
     def on_delta(self, event: Json) -> list[Json]:
         """More of a block."""
@@ -159,22 +155,21 @@ class StreamRewriter:
             text = delta.get("text")
             if delta.get("type") == "text_delta":
                 return self._text(event, text) if isinstance(text, str) and text else []
-            opened = [] if self._blocks.open_kind == "text" else self._blocks.begin("text", self._starts.get(index))
-            return [*opened, {**event, "index": self._blocks.index - 1}]
-        self._defer(event, index, delta)
+            return self._sent(self._items.passing(index, event))
+        read = self._defer(event, index, delta)
         if kind == "tool_use":
             self._calls[index].append(event)
-            return []
-        return [self._moved(event)]
+            return self._sent(read)
+        return self._sent([*read, *self._items.passing(index, event)])
 
-    def _defer(self, event: Json, index: Any, delta: Json) -> None:
+    def _defer(self, event: Json, index: Any, delta: Json) -> list[Placed]:
         """Read the delta of a call or of thinking, which is not sent by its events."""
         field = "thinking" if "thinking" in delta else "partial_json"
         text = delta.get(field)
-        if isinstance(text, str) and len(delta) == 2:
-            self._stream.defer((field, index), text, lambda text: {**event, "delta": {**delta, field: text}})
-        else:
-            self._stream.feed(event)
+        if not isinstance(text, str) or len(delta) != 2:
+            return self._items.native(event)
+        self._items.text_stream.defer((field, index), text, lambda text: {**event, "delta": {**delta, field: text}})
+        return []
 
     def on_stop(self, event: Json) -> list[Json]:
         """A block ends."""
@@ -182,20 +177,36 @@ class StreamRewriter:
         kind = self._kinds.pop(index, None)
         if kind == "text":  # white space at its end may still be withheld
             return []
-        self._stream.feed(event)
+        read = self._items.native(event)
         if kind == "tool_use":
             self._calls[index].append(event)
-            return []
-        return [self._moved(event)]
+            return self._sent(read)
+        return self._sent([*read, *self._items.passing(index, event)])
 
     def _text(self, event: Json, text: str) -> list[Json]:
         """The events of more text."""
-        events = self._stream.feed(text)
-        if not self._begins and is_same_text(events, text) and self._blocks.open_kind == "text":
+        placed = self._items.text(text)
+        is_open = self._blocks.open_kind == "text" and self._open == event.get("index")
+        if is_open and is_same_text([part for _, part in placed], text):
             return [event if event["index"] == self._blocks.index - 1 else {**event, "index": self._blocks.index - 1}]
-        closed = self._blocks.close() if events and self._begins else []
-        self._begins = self._begins and not events
-        return self._as_given(event, [*closed, *self._blocks.write(events, self._starts.get(event.get("index")))])
+        return self._as_given(event, self._sent(placed))
+
+    def _sent(self, placed: list[Placed]) -> list[Json]:
+        """The events of text and of what passes, each at the place of its block."""
+        written: list[Json] = []
+        for index, passes, parts in by_item(placed):
+            if self._open != index:
+                written += self._blocks.close()
+                self._open = index
+            start = self._starts.get(index)
+            if not passes:
+                written += self._blocks.write(parts, start)
+            elif start is not None:  # a citation, or another delta of a block of text
+                opened = [] if self._blocks.open_kind == "text" else self._blocks.begin("text", start)
+                written += [*opened, *({**event, "index": self._blocks.index - 1} for event in parts)]
+            else:
+                written += map(self._moved, parts)
+        return written
 
     def _as_given(self, event: Json, written: list[Json]) -> list[Json]:
         """The events, with the given object in the place of an equal one."""
@@ -204,8 +215,13 @@ class StreamRewriter:
         return written
 
     def _moved(self, event: Json) -> Json:
-        index = self._indexes.get(event.get("index"), event.get("index"))
-        return event if index == event.get("index") else {**event, "index": index}
+        """An event of a block that passes, with the index that the block gets."""
+        given = event.get("index")
+        if event.get("type") == "content_block_start":
+            self._indexes[given] = self._blocks.index
+            self._blocks.index += 1
+        index = self._indexes.get(given, given)
+        return event if index == given else {**event, "index": index}
 
     # The end
 
@@ -213,9 +229,9 @@ class StreamRewriter:
         """The stop reason and the usage."""
         if not object_in(event.get("delta")).get("stop_reason") and not self._last:
             return [event]
-        self._stream.feed(event)
+        read = self._items.native(event)
         self._last.append(event)
-        return []
+        return self._sent(read)
 
     def on_message_stop(self, event: Json) -> list[Json]:
         """The end mark."""
@@ -224,11 +240,11 @@ class StreamRewriter:
     def _end(self, *, cut: bool) -> list[Json]:
         """The rest of the text, the calls, and the stop reason."""
         self._finished = True
-        written = self._blocks.write(self._stream.finish(None if cut or self._last else "stop", cut=cut))
+        written = self._sent(self._items.finish(None if cut or self._last else "stop", cut=cut))
         written += self._blocks.close()
-        result = self._stream.offered
-        handed = hand_out(self._stream.envelope, result, self._settings, self._native_is_sound, cut=cut)
-        self.reports = [ReplyReport(handed.calls, result.withheld, self._stream.reclassified_reasoning, cut)]
+        stream = self._items.text_stream
+        handed = hand_out(stream.envelope, stream.offered, self._settings, self._native_is_sound, cut=cut)
+        self.reports = [ReplyReport(handed.calls, stream.offered.withheld, stream.reclassified_reasoning, cut)]
         for events in self._calls.values() if handed.keeps_native else ():
             written += [{**event, "index": self._blocks.index} for event in events]
             self._blocks.index += 1

@@ -19,6 +19,7 @@ from llmcore.wire.rewriting import (
     Rewritten,
     arguments_text,
     hand_out,
+    is_error_event,
     is_same_text,
     joined_texts,
     judged,
@@ -131,6 +132,8 @@ class StreamRewriter:
     def feed(self, event: Json) -> list[Json]:
         """The chunks to send for this one."""
         chunk = event
+        if is_error_event(chunk):
+            return [*self.finish(), chunk]
         choices = chunk.get("choices")
         if not is_list(choices) or self._finished:
             return [chunk]

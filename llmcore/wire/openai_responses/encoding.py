@@ -137,6 +137,8 @@ class ItemWriter:
         self._item: Json = {}
         self._part: Json = {}
         self._texts: list[str] = []
+        self._ids = set[Any]()
+        """The ids of the items that began. The second part of a server's item needs a new one."""
 
     @property
     def open_type(self) -> str:
@@ -176,6 +178,9 @@ class ItemWriter:
         """Close the open item, and begin this one: a message, or a reasoning item, and its first part."""
         closed = self.close()
         self._item = {**(item or _message([], "in_progress")), "content": list[Any]()}
+        if self._item.get("id") in self._ids:
+            self._item["id"] = random_id("msg_")
+        self._ids.add(self._item.get("id"))
         self._part = _text_part("") if self._item["type"] == "message" else _reasoning_part("")
         self._part = {**(part or self._part), "text": ""}
         self.index += 1

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from llmcore.integrations.httpx import wrap
+from llmcore.wire import ReplyReport
 from llmcore.wire.sse import json_bytes
 from tests.helpers.wire_server import Raw, WireServer
 from tests.integrations.httpx.support import CHAT_TOOLS, LIBRARIES, raw_reply, whole_body
 from tests.wire.support import CALL, WIRES
-from tests.wire.test_exchange import TEXT, read, sent, stream_bytes
+from tests.wire.test_exchange import END_OF_REPLY, TEXT, read, sent, stream_bytes
 
 CHAT = WIRES[0]
 
@@ -106,3 +107,55 @@ def test_a_compressed_stream_that_is_broken_is_the_clients_own_error(name: str) 
         for client in (library.Client(), wrap(library.Client())):
             with client, pytest.raises(library.DecodingError):
                 client.post(server.root + "/v1/chat/completions", json={"tools": CHAT_TOOLS})
+
+
+BROKEN = f"I look. {CALL}"
+"""The text of a reply whose connection breaks before its end."""
+
+
+def broken() -> Raw:
+    whole = stream_bytes(CHAT, BROKEN)
+    return Raw(
+        [whole[: whole.rindex(b"data:", 0, whole.index(END_OF_REPLY["openai-chat"]))]], "text/event-stream", ending="dropped"
+    )
+
+
+def asked(library: Any, client: Any, server: WireServer) -> bytes:
+    """The bytes that a client gets before the error of the connection."""
+    got = b""
+    with client.stream("POST", server.root + "/v1/chat/completions", json={"tools": CHAT_TOOLS}) as response:
+        try:
+            for piece in response.iter_bytes():
+                got += piece
+        except library.RemoteProtocolError:
+            return got
+    raise AssertionError("the connection did not break")
+
+
+async def asked_async(library: Any, client: Any, server: WireServer) -> bytes:
+    """As `asked`."""
+    got = b""
+    async with client.stream("POST", server.root + "/v1/chat/completions", json={"tools": CHAT_TOOLS}) as response:
+        try:
+            async for piece in response.aiter_bytes():
+                got += piece
+        except library.RemoteProtocolError:
+            return got
+    raise AssertionError("the connection did not break")
+
+
+@LIBRARIES
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_text_comes_before_the_error_of_a_broken_connection(name: str, is_async: bool, anyio_backend: str) -> None:
+    library: Any = pytest.importorskip(name)
+    reports: list[ReplyReport] = []
+    with WireServer([broken()]) as server:
+        if is_async:
+            async with wrap(library.AsyncClient(), on_reply=reports.append) as client:
+                got = await asked_async(library, client, server)
+        else:
+            with wrap(library.Client(), on_reply=reports.append) as client:
+                got = asked(library, client, server)
+    assert (read(CHAT, got).text, [report.cut for report in reports]) == (BROKEN, [True])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from llmcore.integrations.litellm import wrap
+from llmcore.integrations.litellm import ProxyHandler, wrap
 from llmcore.wire import ReplyReport
 from llmcore.wire.sse import json_bytes
 from tests.helpers.wire_server import Raw, WireServer
+from tests.integrations.httpx.support import CHAT_TOOLS
 from tests.integrations.litellm.support import CHAT, LEAD, asked, gathered, litellm, read, read_stream, served
 from tests.wire.support import CALL
+from tests.wire.test_exchange import read as read_bytes
 from tests.wire.test_exchange import stream_bytes
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +44,9 @@ def test_a_cut_stream_hands_out_no_call(ending: str) -> None:
         if ending == "dropped":
             with pytest.raises(litellm.exceptions.MidStreamFallbackError):
                 seen.extend(stream)
-            assert read_stream(seen).calls == []
+            assert read_stream(seen) == (LEAD + CALL, [], None)
+            assert [report.cut for report in reports] == [True]
+            assert next(stream, None) is None
             return
         seen.extend(stream)
     assert read_stream(seen) == (LEAD + CALL, [], "stop")
@@ -152,3 +157,30 @@ def test_a_finish_reason_beside_the_last_text_is_an_end() -> None:
     with WireServer([events_reply([delta({"role": "assistant", "content": CALL}, "stop")])]) as server:
         got = read_stream(litellm.completion(**asked(server, stream=True)))
     assert (got.text, got.names, got.end) == ("", ["get_weather"], "tool_calls")
+
+
+async def test_the_proxys_hook_sends_the_text_before_the_error() -> None:
+    reports: list[ReplyReport] = []
+    handler = ProxyHandler(on_reply=reports.append)
+
+    async def chunks() -> AsyncIterator[Any]:
+        yield DATA[:END]
+        raise ConnectionError("the server is gone")
+
+    seen: list[bytes] = []
+    parts = handler.async_post_call_streaming_iterator_hook(User(), chunks(), {"tools": CHAT_TOOLS})
+    with pytest.raises(ConnectionError):
+        await collect(parts, seen)
+    assert LEAD + CALL in read_bytes(CHAT, b"".join(seen)).text
+    assert [report.cut for report in reports] == [True]
+
+
+async def collect(parts: AsyncIterator[bytes], seen: list[bytes]) -> None:
+    async for part in parts:
+        seen.append(part)
+
+
+class User:
+    """What the proxy knows of who asks."""
+
+    request_route = "/v1/chat/completions"

@@ -25,7 +25,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(params=PROGRAMS)
+@pytest.fixture(params=["stdio", "http", pytest.param("legacy http", marks=pytest.mark.sweep)])
 def program(request: Any, tmp_path: Path, needs_mcp: None) -> Iterator[Program]:
     """The program over stdio, over HTTP, and over HTTP by the protocol with sessions."""
     made = PROGRAMS[request.param](tmp_path)

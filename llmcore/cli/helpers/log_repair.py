@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any, BinaryIO, TextIO
 
 import typer
 
+from llmcore.cli.helpers.progress import bytes_read
 from llmcore.cli.output import EXIT_UNMET, as_json_text, exit_with_error, note, printable, safe_json, write
 from llmcore.types import CallerError
 from llmcore.types.limits import RECORDING_LIMITS
@@ -31,8 +33,9 @@ def repair_log(source: BinaryIO, settings: RewriteSettings, report: Path | None)
     Ends with exit code 1 if a line cannot be read. Such a line is printed as it came.
     """
     counts = _Counts()
-    with _report_file(report) as reporting:
+    with _report_file(report) as reporting, bytes_read("repairing", _size(source)) as advance:
         for number, line in enumerate(_lines(source), 1):
+            advance(len(line))
             written, replies = _repaired(line, number, settings, counts)
             write(written)
             counts.add(replies)
@@ -59,6 +62,14 @@ def _repaired(line: bytes, number: int, settings: RewriteSettings, counts: _Coun
         note(f"line {number}: {'it is nested too deep' if isinstance(error, RecursionError) else error}")
         return text, []
     return safe_json(text) if repaired.row is row else as_json_text(repaired.row, allow_nan=True), repaired.replies
+
+
+def _size(source: BinaryIO) -> int:
+    """The bytes of a file; 0 for a pipe."""
+    try:
+        return os.fstat(source.fileno()).st_size
+    except OSError:
+        return 0
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from llmcore import Normalizer
-from llmcore.cli.replies import ReplyReader
+from llmcore.cli.helpers.replies import ReplyReader
 from llmcore.types import Envelope, NormalizerEvent
 from tests.transcripts.runs import TOOLS, chat, hermes, sse
 
@@ -73,7 +73,7 @@ def test_a_long_text_without_lines_is_joined_once(monkeypatch: pytest.MonkeyPatc
         joined += len(begin)
         return "auto"
 
-    monkeypatch.setattr("llmcore.cli.replies._form_of", count)
+    monkeypatch.setattr("llmcore.cli.helpers.replies._form_of", count)
     reader = ReplyReader(Normalizer(TOOLS))
     for _ in range(10_000):
         list(reader.feed("{"))

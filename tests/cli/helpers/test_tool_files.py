@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from llmcore.cli.tool_files import load_tools
+from llmcore.cli.helpers.tool_files import load_tools
 from llmcore.types import ConfigError, ToolDefinitionError
 from tests.transcripts.runs import TOOLS
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from llmcore.types import ConfigError, LLMCoreError, ToolSet
 
-__all__ = ["load_tools", "tool_objects"]
+__all__ = ["listed_tools", "load_tools", "tool_objects"]
 
 
 def load_tools(given: str) -> ToolSet:
@@ -41,10 +41,8 @@ def tool_objects(given: str) -> list[object]:
 
 
 def _from_file(path: Path) -> list[object]:
-    from llmcore.support.values.narrowing import is_list, is_object
     from llmcore.transcripts.errors import OverLimit
     from llmcore.transcripts.formats.decoding import decode_utf8, load_json, whole_file
-    from llmcore.transcripts.formats.requests import function_tools
 
     try:
         with path.open("rb") as file:
@@ -57,9 +55,17 @@ def _from_file(path: Path) -> list[object]:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
     except (ValueError, OverLimit) as error:
         raise ConfigError(f"{path}: {error}") from None
+    return listed_tools(data, str(path))
+
+
+def listed_tools(data: object, place: str) -> list[object]:
+    """The tools of JSON data: a list of tool dicts, or an object with `tools`. Raises `ConfigError`, which names the place."""
+    from llmcore.support.values.narrowing import is_list, is_object
+    from llmcore.transcripts.formats.requests import function_tools
+
     tools = data.get("tools") if is_object(data) else data
     if not is_list(tools):
-        raise ConfigError(f"{path}: expected a list of tools, or an object with a list `tools`")
+        raise ConfigError(f"{place}: expected a list of tools, or an object with a list `tools`")
     return list(function_tools(tools))
 
 

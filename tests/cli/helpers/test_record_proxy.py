@@ -28,7 +28,7 @@ REQUEST = {"model": "some-model", "messages": [{"role": "user", "content": "Weat
 @contextmanager
 def recording(upstream: str, path: Path, *options: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
     """The running program and the URL that it printed."""
-    command = [sys.executable, "-m", "llmcore.cli", "record", "--proxy", upstream, "-o", str(path), *options]
+    command = [sys.executable, "-m", "llmcore", "record", "--proxy", upstream, "-o", str(path), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

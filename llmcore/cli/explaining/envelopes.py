@@ -9,7 +9,7 @@ from llmcore.normalizer.trust.lead_ins import kind_of, sentence_before
 from llmcore.types import Envelope, NearMiss, Repair, ToolCall, ToolSet
 from llmcore.types.near_misses import near_miss_sentence
 
-__all__ = ["explanation"]
+__all__ = ["explanation", "repair_line"]
 
 _EXCERPT = 160
 
@@ -25,7 +25,7 @@ def explanation(envelope: Envelope, tools: ToolSet | None) -> str:
         lines += _about_miss(miss, envelope.source)
     if tools is not None and envelope.tool_calls:
         lines += _about_validation(envelope, tools)
-    lines += [f"repair of the reply: {_repair(repair)}" for repair in envelope.repairs]
+    lines += [f"repair of the reply: {repair_line(repair)}" for repair in envelope.repairs]
     return "\n".join([*lines, *_about_the_rest(envelope)])
 
 
@@ -38,7 +38,7 @@ def _about_validation(envelope: Envelope, tools: ToolSet) -> Iterator[str]:
         verdict = "may not run" if found else "may run"
         yield f"validation of call {index}: {verdict}"
         yield from (f"  problem     {shortened_line(problem)}" for problem in found)
-        yield from (f"  repair      {_repair(repair)}" for repair in call.repairs[len(written.repairs) :])
+        yield from (f"  repair      {repair_line(repair)}" for repair in call.repairs[len(written.repairs) :])
         if (call.name, call.arguments) != (written.name, written.arguments):
             yield f"  runs as     {shortened_line(call.name)} {shortened_line(call.arguments)}"
 
@@ -50,7 +50,7 @@ def _about(call: ToolCall, source: str) -> Iterator[str]:
         yield "  complete    no: the input ended inside, so it never runs"
     if call.arguments is None:
         yield f"  arguments   could not be read from {shortened_line(call.raw_arguments, _EXCERPT)}"
-    yield from (f"  repair      {_repair(repair)}" for repair in call.repairs)
+    yield from (f"  repair      {repair_line(repair)}" for repair in call.repairs)
     if call.span is not None:
         yield f"  excerpt     {_excerpt(source, call.span)}"
 
@@ -87,7 +87,8 @@ def _about_the_rest(envelope: Envelope) -> Iterator[str]:
         yield "truncated: the reply ended inside a call"
 
 
-def _repair(repair: Repair) -> str:
+def repair_line(repair: Repair) -> str:
+    """A repair in one line: its kind, safety and place, and what changed."""
     where = f" at {shortened_line(repair.path)}" if repair.path else ""
     change = ""
     if repair.before is not None or repair.after is not None:

@@ -1,0 +1,1 @@
+"""The chat of `llmcore chat`: the conversation, its commands, and how its events are shown."""
