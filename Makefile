@@ -1,7 +1,7 @@
 # What a contributor runs. Every target sets up .venv first; that is done once, and again only when the lock changes.
 # `make replay` installs what running needs (requirements.lock), the others add what a contributor needs (requirements-dev.lock).
 .DEFAULT_GOAL := help
-.PHONY: help setup dev replay test sweep versions newest test-integrations compiled test-compiled check bench bench-setup fuzz lock clean
+.PHONY: help setup dev docs sbom api replay test sweep versions newest test-integrations compiled test-compiled check bench bench-setup fuzz lock clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -58,6 +58,17 @@ check: setup ## Lint, format check, types (mypy and pyright), import floors
 	$(BIN)/ruff format --check .
 	scripts/typecheck
 
+# Not `--quiet`: mkdocs counts no warning that it does not show, so nothing would fail.
+docs: dev ## Build the docs site into site/; a broken link is an error (mkdocs.yml)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+sbom: setup ## Write the distributions that running needs as CycloneDX into dist/sbom.json
+	@mkdir -p dist
+	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --mc-type library --output-reproducible --output-file dist/sbom.json requirements.lock
+
+api: setup ## Freeze the public API anew, after a change that is meant (docs/stability.md)
+	$(BIN)/python -m scripts.public_api
+
 bench-setup: setup ## Fetch SGLang's detectors, which the benchmarks compare with, into benchmarks/.peers
 	@test -d benchmarks/.peers/sglang || $(BIN)/python -m benchmarks.peers
 
@@ -76,8 +87,8 @@ fuzz: setup ## Fuzz the normaliser for FUZZ_SECONDS (60): random mixes, then gui
 lock: ## Resolve pyproject.toml anew into requirements.lock, and what the group `dev` adds into requirements-dev.lock (needs uv)
 	$(COMPILE_LOCK) --group install --output-file requirements.lock
 	$(COMPILE_LOCK) --group dev --constraint requirements.lock --output-file requirements-dev.lock \
-		$$(sed -n 's/^\([a-z0-9.-]*\)==.*/--no-emit-package \1/p' requirements.lock)
+		$$(sed -n 's/^\([a-z0-9.-]*\)==[^;]*$$/--no-emit-package \1/p' requirements.lock)   # with a marker, dev may need it elsewhere
 
 clean: ## Remove .venv and everything that was built
-	rm -rf .venv .venv-3.* .venv-newest .venv-compiled .venv-integrations-* .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
+	rm -rf site .venv .venv-3.* .venv-newest .venv-compiled .venv-integrations-* .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
 	find llmcore adapters normalizer validator fallback tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,11 +2,14 @@
 
 With it, mypyc compiles the modules that `[tool.llmcore.compiled]` names, from the same files: a wheel for this platform and this
 Python. Their sources are packed too, for tracebacks and for type checkers; Python prefers the compiled module beside them.
+
+With `LLMCORE_REPOSITORY_URL`, the URL of the repository, a release gets its project URLs, and absolute links in its README.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tomllib
@@ -80,4 +83,28 @@ class BuildOnAllCores(build_ext):
         super().build_extensions()
 
 
-setup(cmdclass={"build_ext": BuildOnAllCores}, ext_modules=extensions() if os.environ.get("LLMCORE_COMPILE") == "1" else [])
+def project_urls(repository: str) -> dict[str, str]:
+    """The URLs of the project's page on an index. None, if the repository is not known."""
+    pages = {"Documentation": "docs/index.md", "Changes": "CHANGELOG.md", "Security": "SECURITY.md"}
+    found = {label: f"{repository}/blob/main/{page}" for label, page in pages.items()}
+    return {"Source": repository, "Issues": f"{repository}/issues", **found} if repository else {}
+
+
+def description(repository: str) -> str:
+    """The README. An index shows it apart from the repository, so its links and pictures get the release's full URLs."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    if not repository:
+        return text
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    picture = re.sub(r"(!\[[^]]*\]\()(?!https?:|#)", rf"\1{repository}/raw/v{version}/", text)
+    return re.sub(r"((?<!!)\[[^]]*\]\()(?!https?:|#)", rf"\1{repository}/blob/v{version}/", picture)
+
+
+REPOSITORY = os.environ.get("LLMCORE_REPOSITORY_URL", "").rstrip("/")
+setup(
+    long_description=description(REPOSITORY),
+    long_description_content_type="text/markdown",
+    project_urls=project_urls(REPOSITORY),
+    cmdclass={"build_ext": BuildOnAllCores},
+    ext_modules=extensions() if os.environ.get("LLMCORE_COMPILE") == "1" else [],
+)

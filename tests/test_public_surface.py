@@ -1,14 +1,16 @@
 """The public surface of `llmcore`, pinned: what is added or taken away is seen here first.
 
-CONTRACT is what other code relies on.
+CONTRACT is what other code relies on. docs/public-api.txt has every signature.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
+from difflib import unified_diff
 from importlib import import_module
 
 import pytest
@@ -16,6 +18,7 @@ import pytest
 import llmcore
 from llmcore import types
 from llmcore.types import errors
+from scripts import public_api
 from tests.packaging.tree import PUBLIC_NAMES, ROOT, pyproject
 
 CONTRACT = """
@@ -38,33 +41,6 @@ BESIDES = """
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     MediaBlock ResultBlock Segment SegmentKind ToolChoice definition_of
 """
-
-PARAMETERS = {
-    "normalize": "reply tools | dialects finish_reason reasoning_open forced_tool text_calls limits",
-    "Normalizer": "tools | dialects reasoning_open forced_tool text_calls limits",
-    "validate": "envelope tools | strictness",
-    "parse": "text output_type | strictness partial",
-    "parse_detailed": "text output_type | strictness partial",
-    "json_schema": "output_type |",
-    "Orchestrator": (
-        "models tools | budget deps strictness text_calls max_tool_turns max_parallel_tools tool_timeout tool_errors tool_config "
-        "output_validators max_context_tokens checkpoint run_store signing_key system hooks capabilities strategies "
-        "enforce_limits adapter web_search token_counter observers name"
-    ),
-    "Orchestrator.run": "self request | options",
-    "Orchestrator.execute": "self request output_type | options",
-    "Orchestrator.stream": "self request output_type | options",
-    "Orchestrator.iterate": "self request output_type | options",
-    "Orchestrator.run_sync": "self request | options",
-    "Orchestrator.execute_sync": "self request output_type | options",
-    "Orchestrator.stream_sync": "self request output_type | options",
-    "Orchestrator.probe": "self model | deployment timeout",
-    "Orchestrator.probe_sync": "self model | deployment timeout",
-    "warm_up": "|",
-    "warm_up_sync": "|",
-    "FakeModel": "replies | default chunk_size capabilities endpoint",
-}
-"""Positional ones, then after the bar those given by name."""
 
 
 def test_the_surface_is_the_contract_and_what_is_listed_besides() -> None:
@@ -133,15 +109,16 @@ def test_type_checkers_see_what_the_run_time_gives() -> None:
     assert all(getattr(llmcore, name) is value for name, value in seen.items())
 
 
-@pytest.mark.parametrize("path", PARAMETERS)
-def test_the_parameters_of_the_contract(path: str) -> None:
-    name, _, method = path.partition(".")
-    function = getattr(getattr(llmcore, name), method) if method else getattr(llmcore, name)
-    parameters = inspect.signature(inspect.unwrap(function)).parameters.values()  # as written, not as help() shows it
-    by_name = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
-    positional = [parameter.name for parameter in parameters if parameter.kind not in by_name]
-    named = [parameter.name for parameter in parameters if parameter.kind in by_name]
-    assert " ".join([*positional, "|", *named]) == PARAMETERS[path]
+@pytest.mark.skipif(bool(llmcore.build_info().compiled), reason="compiled functions have other signatures")
+def test_every_signature_field_and_default_is_the_frozen_one() -> None:
+    frozen, now = public_api.FILE.read_text("utf-8").splitlines(), public_api.lines()
+    changed = [line for line in unified_diff(frozen, now, "frozen", "now", lineterm="", n=0) if not line.startswith("@@")]
+    assert changed == [], "the public API changed (docs/stability.md); if you mean it: python -m scripts.public_api"
+
+
+def test_the_reference_describes_each_public_name_once() -> None:
+    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    assert sorted(re.findall(r"^::: llmcore\.(\w+)$", pages, re.MULTILINE)) == sorted({*PUBLIC_NAMES} - {"__version__"})
 
 
 def test_what_tests_of_others_need_stands_in_testing() -> None:

@@ -11,20 +11,16 @@ import shlex
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from llmcore.transcripts import judge, read_transcripts
 from tests.cli.conftest import Invoke, invoke
+from tests.helpers.page_programs import fenced, promised
 from tests.packaging.tree import ROOT
 
 __all__ = ["invoke"]
-
-
-def fenced(page: str, kind: str) -> list[str]:
-    """What a page shows of one kind: `python`, `json`, `sh`."""
-    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
-    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def _leave_logging(**_: object) -> None:
@@ -65,6 +61,32 @@ def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
     program = tmp_path / f"page_{page}.py"  # a page may have the name of a package
     program.write_text("\n".join(snippets), encoding="utf-8")
     runpy.run_path(str(program))
+
+
+@pytest.mark.parametrize("page", ["extending", "index", "production", "security", "tutorial"])
+def test_the_programs_of_a_page_print_what_its_comments_say(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = "\n".join(fenced(page, "python"))
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    runpy.run_path(str(tmp_path / "program.py"))
+    lines = iter(capsys.readouterr().out.splitlines())
+    assert promised(program)
+    assert [line for line in promised(program) if line not in lines] == []  # in this order
+
+
+@pytest.mark.skipif(find_spec("starlette") is None, reason="needs the extra `gateway`")
+def test_the_cells_of_the_notebooks_page_print_what_their_comments_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = "\n".join(fenced("notebooks", "python"))  # a notebook awaits at the top level
+    program = f"import asyncio\n\n\nasync def cells():\n{indent(cells, '    ')}\n\nasyncio.run(cells())\n"
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    runpy.run_path(str(tmp_path / "program.py"))
+    lines = iter(capsys.readouterr().out.splitlines())
+    assert len(promised(cells)) > 4
+    assert [line for line in promised(cells) if line not in lines] == []
 
 
 README = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)

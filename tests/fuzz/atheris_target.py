@@ -1,6 +1,7 @@
 """The fuzzer that is guided by coverage: atheris drives the grammar of `mixing`, the oracle judges (`make fuzz`).
 
     python -m tests.fuzz.atheris_target --setup          atheris into .fuzz/site, which only this script sees, and a corpus
+    python -m tests.fuzz.atheris_target --seeds FOLDER   a corpus alone (.clusterfuzzlite/build.sh)
     python -m tests.fuzz.atheris_target [options of libFuzzer] [corpus folder]
     python -m tests.fuzz.atheris_target --show FILE      shrink what a crash file holds, and write it down as a case
 
@@ -86,7 +87,10 @@ def _install() -> None:
     if not (_SITE / "atheris").is_dir():
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
         subprocess.run([*pip, "--target", str(_SITE), _PIN], check=True)
-    corpus = _FOLDER / "corpus"
+    _write_seeds(_FOLDER / "corpus")
+
+
+def _write_seeds(corpus: Path) -> None:
     corpus.mkdir(parents=True, exist_ok=True)
     for seed in range(_SEEDS):  # a text takes some hundred decisions: libFuzzer would be long in finding that out
         (corpus / f"seed-{seed}").write_bytes(random.Random(seed).randbytes(512))  # no secret
@@ -96,6 +100,8 @@ def main() -> None:
     match sys.argv[1:]:
         case ["--setup"]:
             _install()
+        case ["--seeds", folder]:
+            _write_seeds(Path(folder))
         case ["--show", path]:
             _show(Path(path))
         case arguments:

@@ -283,8 +283,9 @@ def _example(schema: Mapping[str, Any]) -> dict[str, Any]:
 def demo(seen: Seen) -> Step:
     """Calls the first tool offered until a result stands in the history, then answers."""
     tools = _tools(seen.body)
-    told = json.dumps(seen.body.get("messages") or seen.body.get("contents") or [])
-    answered = any(mark in told for mark in ('"role": "tool"', '"tool_result"', "functionResponse", "function_response"))
+    told = json.dumps([seen.body.get(key) for key in ("messages", "contents", "input")])
+    marks = ('"role": "tool"', '"tool_result"', "functionResponse", "function_response", "function_call_output")
+    answered = any(mark in told for mark in marks)
     if tools and not answered:
         return Turn(calls=[(tools[0]["name"], _example(tools[0]["schema"]))])
     return Turn("It is sunny in Paris, 24 degrees.")

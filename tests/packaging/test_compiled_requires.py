@@ -65,7 +65,7 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 def test_a_source_distribution_holds_what_its_compiled_build_reads() -> None:
     held = (ROOT / "MANIFEST.in").read_text("utf-8").split()
-    assert {"setup.py", "requirements.lock", "requirements-dev.lock", "scripts/build_backend.py"} <= {*held}
+    assert {"README.md", "setup.py", "requirements.lock", "requirements-dev.lock", "scripts/build_backend.py"} <= {*held}
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ def text_files() -> list[Path]:
     """Whatever somebody reads: code, pages, settings, the lock."""
     at_the_top = [path for path in ROOT.iterdir() if path.is_file() and not path.name.startswith(".")]
     pages = [path for folder in ("docs", "scripts", ".ci") for path in (ROOT / folder).rglob("*") if path.is_file()]
-    return sorted({*python_files(), *at_the_top, *(path for path in pages if path.suffix != ".pyc")})
+    return sorted({*python_files(), *at_the_top, *(path for path in pages if path.suffix not in {".pyc", ".png"})})
 
 
 def relative(path: Path) -> str:

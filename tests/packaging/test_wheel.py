@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -17,6 +18,7 @@ import importlib, pathlib, sys
 for name in sys.argv[1:]:
     print(pathlib.Path(importlib.import_module(name).__file__).resolve())
 """
+REPOSITORY = "https://code.example/llmcore"
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +41,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(sources)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    told = {**os.environ, "LLMCORE_REPOSITORY_URL": REPOSITORY}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=told)
     assert done.returncode == 0, done.stdout + done.stderr
     (built,) = folder.glob("*.whl")
     return built
@@ -76,6 +79,25 @@ def test_it_carries_its_license_and_its_console_script(installed: Path) -> None:
     assert "\nRequires-Python: >=3.11\n" in text
     assert (metadata / "licenses" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert "llmcore = llmcore.cli:main" in (metadata / "entry_points.txt").read_text("utf-8")
+
+
+def test_an_index_shows_its_urls_and_a_readme_without_relative_links(installed: Path) -> None:
+    (metadata,) = installed.glob("*.dist-info")
+    headers, _, readme = (metadata / "METADATA").read_text("utf-8").partition("\n\n")
+    assert f"\nProject-URL: Source, {REPOSITORY}\n" in headers
+    assert f"\nProject-URL: Security, {REPOSITORY}/blob/main/SECURITY.md\n" in headers
+    assert "\nDescription-Content-Type: text/markdown\n" in headers
+    version = pyproject()["project"]["version"]
+    assert f"]({REPOSITORY}/raw/v{version}/docs/report.png)" in readme
+    links = re.findall(r"\]\(([^)]+)\)", readme)
+    assert len(links) > 40
+    assert [link for link in links if not link.startswith("https://")] == []
+
+
+def test_the_links_of_the_readme_lead_to_files() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert [link for link in links if not link.startswith("https:") and not (ROOT / link).exists()] == []
+    assert (ROOT / "docs" / "report.png").stat().st_size < 200_000
 
 
 def test_foreign_packages_with_the_layers_names_stay_whole(installed: Path) -> None:
