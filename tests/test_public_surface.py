@@ -33,7 +33,7 @@ CONTRACT = """
 
 BESIDES = """
     __version__ BuildInfo build_info Answer Approve CallAnswer Deny OpenCall ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
-    RunStore FileStore record
+    RunStore FileStore record SharedBudget LocalBudget
     Observer ObservedRun Outcome ToolRetry ToolStatistics ToolStats event_json ProbeFinding ProbeReport warm_up warm_up_sync
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     Segment SegmentKind ToolChoice definition_of
@@ -48,8 +48,8 @@ PARAMETERS = {
     "json_schema": "output_type |",
     "Orchestrator": (
         "models tools | budget deps strictness text_calls max_tool_turns max_parallel_tools tool_timeout tool_errors tool_config "
-        "output_validators max_context_tokens checkpoint run_store signing_key system hooks capabilities strategies "
-        "enforce_limits adapter web_search token_counter observers name"
+        "output_validators max_context_tokens checkpoint run_store shared_budget signing_key system hooks capabilities "
+        "cooldowns strategies enforce_limits adapter web_search token_counter observers name"
     ),
     "Orchestrator.run": "self request | options",
     "Orchestrator.execute": "self request output_type | options",

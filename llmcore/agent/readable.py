@@ -45,6 +45,7 @@ class ReadableOptions:
     output_validators: Any
     parallel_tool_calls: Any
     run_store: Any
+    shared_budget: Any
     signing_key: Any
     socket_emit: Any
     stop: Any

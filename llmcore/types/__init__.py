@@ -72,6 +72,7 @@ from llmcore.types.messages import (
 from llmcore.types.near_misses import NEAR_MISS_REASONS
 from llmcore.types.requests import CallWriter, Reply, Request, ToolChoice
 from llmcore.types.retry import RetryConfig
+from llmcore.types.shared_budget import LocalBudget, SharedBudget
 from llmcore.types.tools import CompiledTool, JsonSchema, ToolDefinition, ToolSet, definition_of
 from llmcore.types.usage import AttemptReason, Budget, OutputMode, Usage
 
@@ -105,6 +106,7 @@ __all__ = [
     "LLMCoreError",
     "LimitExceeded",
     "Limits",
+    "LocalBudget",
     "MaxToolTurns",
     "Message",
     "ModelError",
@@ -137,6 +139,7 @@ __all__ = [
     "Safety",
     "Segment",
     "SegmentKind",
+    "SharedBudget",
     "TerminateLoop",
     "TextBlock",
     "TextDelta",

@@ -16,6 +16,7 @@ import pytest
 
 from llmcore.transcripts import judge, read_transcripts
 from tests.cli.conftest import Invoke, invoke
+from tests.helpers.redis_server import redis_server
 from tests.packaging.tree import ROOT
 
 __all__ = ["invoke"]
@@ -63,6 +64,14 @@ def test_the_snippets_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
     program = tmp_path / f"page_{page}.py"  # a page may have the name of a package
     program.write_text("\n".join(snippets), encoding="utf-8")
     runpy.run_path(str(program))
+
+
+def test_the_program_of_the_fleet_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("\n".join(fenced("fleet", "python")), encoding="utf-8")
+    with redis_server(tmp_path / "redis") as url:
+        monkeypatch.setenv("REDIS_URL", url)
+        runpy.run_path(str(program))
 
 
 README = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
