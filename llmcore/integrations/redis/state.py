@@ -10,6 +10,7 @@ from llmcore.fallback.cooldown import SharedCooldowns
 from llmcore.integrations.redis.budgets import RedisBudget
 from llmcore.integrations.redis.connection import Connection
 from llmcore.integrations.redis.cooldowns import RedisCooldowns
+from llmcore.integrations.redis.rates import RedisRateLimit
 from llmcore.integrations.redis.runs import RedisRuns
 from llmcore.run.resume.claims import RunStore
 from llmcore.support.values.bounds import is_amount
@@ -72,3 +73,12 @@ class RedisState:
         if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise ConfigError("RedisState.budget: `name` must be a text, such as 'november'")
         return RedisBudget(self._connection, name, limit, local_share)
+
+    def rate_limit(self, per_minute: int) -> RedisRateLimit:
+        """At most `per_minute` requests a minute of each key, for `create_app(rate_limit=...)` of the gateway.
+
+        Raises `ConfigError` for anything but a whole number from 1 to a million.
+        """
+        if not is_amount(per_minute) or not isinstance(per_minute, int) or not 1 <= per_minute <= 1_000_000:  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise ConfigError("RedisState.rate_limit: `per_minute` must be a whole number from 1 to a million")
+        return RedisRateLimit(self._connection, per_minute)

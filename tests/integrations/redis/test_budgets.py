@@ -111,6 +111,30 @@ async def test_a_lost_redis_costs_one_warning_and_a_refusal_or_the_local_share(
         assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
 
 
+async def test_a_process_killed_in_mid_work_leaves_exact_totals_and_its_holds_end(url: str) -> None:
+    place = "llmcore:{race}:budget:all"
+    command = [sys.executable, "-m", "tests.integrations.redis.racing", url, "1000000", "1000", "1"]
+    with (
+        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process,
+        client_of(url, decode_responses=True) as client,
+    ):
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        while client.zcard(f"{place}:settled") < 50:
+            assert process.poll() is None
+        process.kill()
+        process.wait()
+        amounts = client.hgetall(f"{place}:amounts")
+        assert totals(url, "all", "race")["reserved"] == sum(map(int, amounts.values()))
+        assert set(amounts) == set(client.zrange(f"{place}:ends", 0, -1))
+        assert len(amounts) <= 8
+        for hold in amounts:
+            client.zadd(f"{place}:ends", {hold: 1})  # its time is over
+        await RedisState(url, namespace="race").budget("all", 1000.0).reserve(7)
+        assert totals(url, "all", "race")["reserved"] == 7
+
+
 @pytest.mark.parametrize("count", [800, pytest.param(20_000, marks=pytest.mark.sweep)])
 def test_reservations_of_racing_processes_never_go_over(url: str, count: int) -> None:
     processes, limit = 4, count // 2 * 5

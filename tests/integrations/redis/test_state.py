@@ -24,7 +24,7 @@ from llmcore.orchestrator import Orchestrator
 from llmcore.run import Approve, RunResult
 from llmcore.testing import FakeModel
 from llmcore.tools import tool
-from llmcore.types import CallerError, RateLimited, RemoteServerError
+from llmcore.types import CallerError, ConfigError, RateLimited, RemoteServerError
 from tests.helpers.redis_server import client_of, redis_server
 
 pytestmark = pytest.mark.anyio
@@ -186,6 +186,26 @@ async def test_a_copy_of_an_orchestrator_shares_the_connection(url: str) -> None
         run_store=state.runs,
     )
     assert (await copy.deepcopy(orchestrator).run("Hi")).content == "Hello."
+
+
+async def test_the_rate_of_a_key_counts_in_all_processes(url: str) -> None:
+    one, other = (RedisState(url).rate_limit(7) for _ in range(2))
+    waits = [await limit.wait("team-a") for limit in (one, other) * 4]
+    assert waits[:7] == [0.0] * 7  # a minute's allowance may come at once
+    assert 0 < waits[7] <= 60 / 7
+    assert [await other.wait("team-b"), await RedisState(url, namespace="acme").rate_limit(7).wait("team-a")] == [0.0, 0.0]
+    with client_of(url) as client:
+        assert 0 < client.pttl("llmcore:{default}:rate:team-a") <= 60_001
+        client.set("llmcore:{default}:rate:team-a", 1)  # long ago
+    assert await one.wait("team-a") == 0.0
+    lost = RedisState("redis://127.0.0.1:1/0").rate_limit(1)
+    assert [await lost.wait("team-a") > 0 for _ in range(2)] == [False, True]
+
+
+@pytest.mark.parametrize("per_minute", [0, -1, 1.5, True, "7", 10**7])
+def test_a_rate_that_is_none(per_minute: Any) -> None:
+    with pytest.raises(ConfigError, match="whole number from 1"):
+        RedisState("redis://127.0.0.1:1/0").rate_limit(per_minute)
 
 
 @pytest.fixture
