@@ -25,6 +25,7 @@ class ReadableOptions:
     capabilities: Any
     checkpoint: Any
     client: Any
+    cooldowns: Any
     deadline: Any
     deps: Any
     description: Any

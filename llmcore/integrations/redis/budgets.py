@@ -42,7 +42,13 @@ class RedisBudget:
         except BackendLost as lost:
             if not self._share:
                 raise LimitExceeded(f"the shared budget {self!r} cannot be checked, so nothing is sent: {lost}") from None
-            return await self._local.reserve(amount)
+            try:
+                return await self._local.reserve(amount)
+            except LimitExceeded:
+                share = dollars(self._share)
+                raise LimitExceeded(
+                    f"the shared budget {self!r} cannot be checked, and this process's share of {share} is spent: {lost}"
+                ) from None
         if not granted:
             raise spent_error(repr(self), self._limit, int(spent), int(reserved))
         return hold

@@ -98,7 +98,7 @@ async def test_a_lost_redis_costs_one_warning_and_a_refusal_or_the_local_share(
             with pytest.raises(LimitExceeded, match="cannot be checked, so nothing is sent"):
                 await strict.reserve(1)
         hold = await shared.reserve(50)
-        with pytest.raises(LimitExceeded, match="LocalBudget"):
+        with pytest.raises(LimitExceeded, match=r"share of \$0\.00005 is spent"):
             await shared.reserve(1)
         await shared.settle(hold, 20)
         await strict.settle(before, 10)
