@@ -36,7 +36,7 @@ from llmcore.types import (
     Timeout,
     Usage,
 )
-from llmcore.types.shared_budget import SharedBudget
+from llmcore.types.shared.budgets import SharedBudget
 from llmcore.types.usage import NO_USAGE
 
 __all__ = ["Ledger"]

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 
 from llmcore.gateway.settings import GatewaySettings
 from llmcore.gateway.wires import GatewayError
-from llmcore.types.rate_limit import LocalRateLimit, RateLimit
+from llmcore.types.shared.rates import LocalRateLimit, RateLimit
 
 __all__ = ["ANONYMOUS", "Admission", "retry_after_text"]
 

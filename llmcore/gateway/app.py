@@ -33,7 +33,7 @@ from llmcore.models import ModelConfig, ModelRegistry
 from llmcore.models.reading import gateway_section
 from llmcore.types import ConfigError, ModelNotFound
 from llmcore.types.logs import failure_name, logger
-from llmcore.types.rate_limit import RateLimit
+from llmcore.types.shared.rates import RateLimit
 from llmcore.warming import warm_up
 from llmcore.wire.ids import random_id
 

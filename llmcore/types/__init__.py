@@ -72,7 +72,7 @@ from llmcore.types.messages import (
 from llmcore.types.near_misses import NEAR_MISS_REASONS
 from llmcore.types.requests import CallWriter, Reply, Request, ToolChoice
 from llmcore.types.retry import RetryConfig
-from llmcore.types.shared_budget import LocalBudget, SharedBudget
+from llmcore.types.shared.budgets import LocalBudget, SharedBudget
 from llmcore.types.tools import CompiledTool, JsonSchema, ToolDefinition, ToolSet, definition_of
 from llmcore.types.usage import AttemptReason, Budget, OutputMode, Usage
 

@@ -13,7 +13,7 @@ import pytest
 from llmcore.gateway.admission import Admission
 from llmcore.gateway.settings import GatewaySettings
 from llmcore.gateway.wires import GatewayError
-from llmcore.types.rate_limit import LocalRateLimit
+from llmcore.types.shared.rates import LocalRateLimit
 from tests.gateway.support import BY_NAME, PATHS, SECONDS, HangingServer, asked, gateway, whole
 from tests.gateway.test_pass_through import message_of
 from tests.helpers.wire_server import WireServer

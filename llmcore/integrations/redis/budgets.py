@@ -10,7 +10,7 @@ from llmcore.adapters.capabilities.breaker import BackendLost
 from llmcore.integrations.redis.connection import Connection
 from llmcore.support.code.suggestions import dollars
 from llmcore.types.errors import LimitExceeded
-from llmcore.types.shared_budget import LocalBudget, microdollars, new_hold, spent_error
+from llmcore.types.shared.budgets import LocalBudget, microdollars, new_hold, spent_error
 
 __all__ = ["RedisBudget"]
 

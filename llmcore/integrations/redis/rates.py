@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmcore.adapters.capabilities.breaker import BackendLost
 from llmcore.integrations.redis.connection import Connection
-from llmcore.types.rate_limit import LocalRateLimit
+from llmcore.types.shared.rates import LocalRateLimit
 
 __all__ = ["RedisRateLimit"]
 

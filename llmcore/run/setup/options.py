@@ -27,7 +27,7 @@ from llmcore.tools import RunContext, ToolConfig, ToolErrors
 from llmcore.types import Budget, ConfigError, Message, Request, TextBlock
 from llmcore.types.input.argument_errors import Kind, check_kinds
 from llmcore.types.requests import TEXT_CALLS, RequestOptions, TextCalls
-from llmcore.types.shared_budget import SharedBudget
+from llmcore.types.shared.budgets import SharedBudget
 
 __all__ = [
     "OPTIONS",

@@ -43,7 +43,7 @@ from llmcore.types import (
 from llmcore.types.input.message_input import given_messages
 from llmcore.types.logs import logger
 from llmcore.types.requests import TextCalls
-from llmcore.types.shared_budget import SharedBudget
+from llmcore.types.shared.budgets import SharedBudget
 from llmcore.types.tools import LiveTools, live_tools_in, tools_given, tools_in
 
 __all__ = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from llmcore.adapters.base import ModelCall
 from llmcore.adapters.litellm.usage import most_cost_of
 from llmcore.types import Attempt
-from llmcore.types.shared_budget import SharedBudget, microdollars
+from llmcore.types.shared.budgets import SharedBudget, microdollars
 
 __all__ = ["Reservation", "reserved"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llmcore.types import ConfigError, LimitExceeded, LocalBudget, SharedBudget
-from llmcore.types.shared_budget import microdollars
+from llmcore.types.shared.budgets import microdollars
 
 pytestmark = pytest.mark.anyio
 
