@@ -6,7 +6,7 @@ budget.
 """
 
 from llmcore.fallback.context import FallbackContext, Models, Plan, best_deployment, cooldown_left, first_available_model
-from llmcore.fallback.cooldown import Cooldown
+from llmcore.fallback.cooldown import Cooldown, SharedCooldowns
 from llmcore.fallback.ledger import Ledger
 from llmcore.fallback.manager import AttemptRunner, FallbackManager
 from llmcore.fallback.remedies import Remedy, remedies
@@ -36,6 +36,7 @@ __all__ = [
     "Plan",
     "Remedy",
     "Retry",
+    "SharedCooldowns",
     "Strategy",
     "TextOnly",
     "best_deployment",

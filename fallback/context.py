@@ -115,6 +115,10 @@ class Models(Protocol):
         """Record that this place answered."""
         ...
 
+    async def share_cooldowns(self) -> None:
+        """Tell other processes of the cooldowns that began or ended here."""
+        ...
+
 
 class TurnRequest(Protocol):
     """The turn's request, the same for each model."""

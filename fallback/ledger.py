@@ -36,6 +36,7 @@ from llmcore.types import (
     Timeout,
     Usage,
 )
+from llmcore.types.shared.budgets import SharedBudget
 from llmcore.types.usage import NO_USAGE
 
 __all__ = ["Ledger"]
@@ -51,11 +52,23 @@ _MAX_DEPTH = 10
 class Ledger:
     """What one run has spent. `parent` is the ledger of the run within which this run was started.
 
-    `clock` returns seconds; only differences matter. Raises `LimitExceeded` if runs nest too deep.
+    `shared`: the run's shared budget. `clock` returns seconds; only differences matter. Raises `LimitExceeded` if runs nest too
+    deep.
     """
 
-    def __init__(self, budget: Budget, *, parent: Ledger | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        *,
+        parent: Ledger | None = None,
+        shared: SharedBudget | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.budget = budget
+        self.shared_budgets: tuple[SharedBudget, ...] = () if parent is None else parent.shared_budgets
+        """The shared budgets of this run and its ancestors, each once."""
+        if shared is not None and not any(one is shared for one in self.shared_budgets):
+            self.shared_budgets += (shared,)
         self._parent = parent
         self._ends_at: float | None = None
         self._is_unbounded = parent is None and not _bounds(budget)
@@ -126,8 +139,8 @@ class Ledger:
     @property
     def bounds_cost(self) -> bool:
         """Whether a budget limits the cost, so that the cost of each request must be known."""
-        if self._is_unbounded:
-            return False
+        if self.shared_budgets:
+            return True
         return self.budget.cost is not None or (self._parent is not None and self._parent.bounds_cost)
 
     def take_tool_call(self) -> bool:

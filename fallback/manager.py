@@ -87,6 +87,7 @@ class FallbackManager:
             elif ledger.attempts[-1].failure is context.failure:
                 await tell(_failed_event(ledger.attempts[-1], context.failure))
             plan = context.plan = self.next_plan(context)
+            await context.models.share_cooldowns()
             number = len(ledger.attempts) + 1
             _log_plan(context, number)
             if plan.wait > 0:

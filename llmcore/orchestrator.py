@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
 from llmcore.adapters.base import Adapter
 from llmcore.adapters.capabilities import CapabilityStore
+from llmcore.fallback import SharedCooldowns
 from llmcore.hooks import HookChain, HooksGiven
 from llmcore.models import ModelRegistry
 from llmcore.run.endpoints.catalog import Catalog, KnownModels
@@ -80,6 +81,7 @@ class OrchestratorSettings(SharedOptions, total=False):
     system: str | list[TextBlock] | None
     hooks: HooksGiven | None
     capabilities: CapabilityStore | None
+    cooldowns: SharedCooldowns | None
     strategies: Sequence[Strategy] | None
     enforce_limits: bool
     adapter: Adapter | Mapping[str, Adapter] | None
@@ -100,6 +102,11 @@ OWN_SETTINGS: Mapping[str, Option] = {
         "the `CapabilityStore`",
         default=None,
         kind=Kind(lambda value: isinstance(value, CapabilityStore), "an llmcore.CapabilityStore"),
+    ),
+    "cooldowns": Option(
+        "where processes share which models and deployments cool down ([fleet](fleet.md))",
+        default=None,
+        kind=Kind(lambda value: value is None or isinstance(value, SharedCooldowns), "an object with load() and save(cooldowns)"),
     ),
     "strategies": Option("the strategies of the fallback layer, in order", default=None),
     "enforce_limits": Option(
@@ -152,8 +159,10 @@ class Orchestrator:
     `context_window`, is not sent: a model with a larger window is tried, else the run ends with a `ContextOverflow`.
     `token_counter` counts a `Request`'s tokens. `checkpoint`: a function of a `RunResult`, sync or async, that saves the run:
     it is called after each reply, before each tool starts, after it ended, and at the end. What it raises ends the run.
-    `run_store`: saves the run so, too, and lets each saved state be resumed once, by all processes that use it. `signing_key` (16
-    bytes or more) signs the calls of a saved run; one that was changed, or not signed, is refused when it is resumed.
+    `run_store`: saves the run so, too, and lets each saved state be resumed once, by all processes that use it.
+    `shared_budget`: each request reserves its cost from it, so that runs and processes together stay within it. `cooldowns`:
+    shares the cooldowns of models and deployments with other processes (docs/fleet.md). `signing_key` (16 bytes or more) signs
+    the calls of a saved run; one that was changed, or not signed, is refused when it is resumed.
     `observers` are told what each run does (docs/observability.md); `name` is what its logs and traces call it. The other
     arguments are defaults that each call may override.
 
@@ -180,7 +189,9 @@ class Orchestrator:
         Request.model_rebuild()  # else a first stream would build it on its event loop
         known: object = models  # an agent whose options changed gives what it had
         self._catalog = (
-            known if isinstance(known, Catalog) else Catalog(models, capabilities=given["capabilities"], adapter=given["adapter"])
+            known
+            if isinstance(known, Catalog)
+            else Catalog(models, capabilities=given["capabilities"], adapter=given["adapter"], cooldowns=given["cooldowns"])
         )
         self._runtime = Runtime(
             catalog=self._catalog,
@@ -413,6 +424,7 @@ class Orchestrator:
     async def aclose(self) -> None:
         """Close the adapters' connections in the running loop; share what was learnt and could not be shared before."""
         await self._catalog.store.publish_if_needed()
+        await self._catalog.cooldown.publish()
         for adapter in self._catalog.adapters:
             close = getattr(adapter, "close", None)
             if close is not None:

@@ -36,7 +36,7 @@ CONTRACT = """
 
 BESIDES = """
     Compaction __version__ BuildInfo build_info Answer Approve CallAnswer Deny OpenCall ModelConfig ParseDetail Problem StreamedSoFar ToolConfig Veto Interjections RunStream Step Steps SyncRunStream current_tool_call_id hook
-    RunStore FileStore record
+    RunStore FileStore record SharedBudget LocalBudget
     Observer ObservedRun Outcome ToolRetry ToolStatistics ToolStats event_json ProbeFinding ProbeReport warm_up warm_up_sync
     AttemptReason Block CallWriter CompiledTool DEFAULT_LIMITS NEAR_MISS_REASONS Event FinishReason JsonSchema NormalizerEvent OutputMode Role Safety
     MediaBlock ResultBlock Segment SegmentKind ToolChoice definition_of

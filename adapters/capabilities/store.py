@@ -29,6 +29,7 @@ from cachetools import TLRUCache, TTLCache
 
 from llmcore.adapters.base import Capabilities, Endpoint
 from llmcore.adapters.capabilities.beliefs import Beliefs, Layer, beliefs_of
+from llmcore.adapters.capabilities.breaker import Breaker
 from llmcore.adapters.capabilities.facts import (
     DAY,
     LEARNABLE,
@@ -49,7 +50,6 @@ from llmcore.adapters.capabilities.known import known_capabilities, known_fields
 from llmcore.adapters.capabilities.redis_facts import RedisFacts
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
-from llmcore.support.code.quoted_words import clipped_words
 from llmcore.support.values.bounds import is_amount
 from llmcore.support.values.copies import updated
 from llmcore.types import ConfigError
@@ -153,9 +153,8 @@ class CapabilityStore:
         self._believed: dict[str, _Believed] = {}  # by endpoint key, only with learned facts
         self._doubted: set[str] = set()  # endpoint keys with doubts
         self._unshared: dict[_Name, Fact] = {}
-        self._fresh_until: float | None = None  # by the monotonic clock, as `_back_off_until`
-        self._back_off_until = 0.0
-        self._warned = False
+        self._fresh_until: float | None = None  # by the monotonic clock
+        self._breaker = Breaker(fresh_for, _log, time.monotonic)
 
     def get(self, endpoint: Endpoint | str) -> Beliefs:
         """Return what is believed of an endpoint, with the source of each belief (`Beliefs.sources`), limits and system
@@ -380,7 +379,7 @@ class CapabilityStore:
 
     async def refresh_if_stale(self, seconds: float | None = None) -> None:
         """Refresh before a run, unless that was done recently. `seconds` is the run's remaining time."""
-        if self._backend is None or self._is_backing_off():
+        if self._backend is None or self._breaker.is_open:
             return
         if self._fresh_until is None or time.monotonic() >= self._fresh_until:
             if self._fresh_until is not None:  # so that other runs do not refresh too
@@ -389,15 +388,12 @@ class CapabilityStore:
 
     async def publish_if_needed(self, seconds: float | None = None) -> None:
         """Publish after a run may have learned something, unless the backend has just failed."""
-        if self._backend is not None and self._unshared and not self._is_backing_off():
+        if self._backend is not None and self._unshared and not self._breaker.is_open:
             await self._publish(self._backend, self._bounded(seconds))
 
     def _bounded(self, seconds: float | None) -> float:
         """How long to wait for the backend. Most of a run's remaining time is for its own requests."""
         return self._patience if seconds is None else min(self._patience, max(0.0, seconds) * _RUN_SHARE)
-
-    def _is_backing_off(self) -> bool:
-        return time.monotonic() < self._back_off_until
 
     async def _refresh(self, backend: SharedFacts, patience: float) -> bool:
         async def take_over() -> None:
@@ -449,17 +445,10 @@ class CapabilityStore:
             if not isinstance(error, TimeoutError) or patience >= min(
                 self._patience, _FAILURE_AFTER
             ):  # otherwise the run had too little time
-                self._back_off_until = time.monotonic() + self._fresh_for
-                self._warn(error)
+                self._breaker.failed(f"learnt facts are not shared, since {self._backend!r} failed", error)
             return False
-        self._back_off_until, self._warned = 0.0, False
+        self._breaker.worked()
         return True
-
-    def _warn(self, error: Exception) -> None:
-        if not self._warned:
-            words = clipped_words(process_scrubber().text(f"{type(error).__name__}: {error}"))
-            _log.warning("learnt facts are not shared, since %r failed (%s)", self._backend, words)
-        self._warned = True
 
 
 def _with_learnt(known: Capabilities, facts: Mapping[str, bool]) -> Capabilities:

@@ -22,10 +22,12 @@ from llmcore.support.values.bounds import is_amount
 from llmcore.support.values.narrowing import is_object, object_in, objects_in
 from llmcore.types import Block, Envelope, MediaBlock, ToolResultBlock, Usage
 
-__all__ = ["accounted", "cost_of", "read_usage", "tokens_in", "tokens_of", "usage_of_reply", "whole_prompt"]
+__all__ = ["accounted", "cost_of", "most_cost_of", "read_usage", "tokens_in", "tokens_of", "usage_of_reply", "whole_prompt"]
 
 _PER_MILLION = 1_000_000
 _CHARACTERS_PER_TOKEN = 4
+_UNBOUNDED_OUTPUT = 4096
+"""The output tokens that a request is expected to need at most if nothing bounds them."""
 _INPUT = ("prompt_tokens", "input_tokens")
 _OUTPUT = ("completion_tokens", "output_tokens")
 _INPUT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
@@ -143,6 +145,18 @@ def accounted(reported: Usage | None, call: ModelCall, reply: Envelope) -> Usage
     charged = usage.cost if is_amount(usage.cost) and usage.cost else None
     costs = [cost for cost in (charged, cost_of(usage, call.endpoint)) if cost is not None]
     return usage.model_copy(update={"cost": max(costs, default=None)})
+
+
+def most_cost_of(call: ModelCall) -> float | None:
+    """Return the US dollars that a request is expected to cost at most; None if the price is unknown.
+
+    The input is estimated as a fourth of the characters. The output is the request's `max_tokens`, else the model's maximum,
+    else 4096 tokens.
+    """
+    can = call.capabilities
+    bounds = (call.request.max_tokens, call.endpoint.max_output_tokens, can.max_output_tokens if can else None)
+    output = next(filter(None, bounds), _UNBOUNDED_OUTPUT)
+    return cost_of(Usage(input_tokens=_request_tokens(call), output_tokens=output), call.endpoint)
 
 
 def _request_tokens(call: ModelCall) -> int:

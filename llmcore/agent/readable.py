@@ -25,6 +25,7 @@ class ReadableOptions:
     capabilities: Any
     checkpoint: Any
     client: Any
+    cooldowns: Any
     deadline: Any
     deps: Any
     description: Any
@@ -45,6 +46,7 @@ class ReadableOptions:
     output_validators: Any
     parallel_tool_calls: Any
     run_store: Any
+    shared_budget: Any
     signing_key: Any
     socket_emit: Any
     stop: Any

@@ -1,6 +1,6 @@
-"""Who may ask, and how much: keys of clients, requests in flight, and the rate of each key. No I/O.
+"""Who may ask, and how much: keys of clients, requests in flight, and the rate of each key.
 
-All counters belong to one worker process.
+All counters belong to one worker process, unless a `RateLimit` is given that counts for several.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
-import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 
 from llmcore.gateway.settings import GatewaySettings
 from llmcore.gateway.wires import GatewayError
+from llmcore.types.shared.rates import LocalRateLimit, RateLimit
 
 __all__ = ["ANONYMOUS", "Admission", "retry_after_text"]
 
@@ -24,14 +24,13 @@ _BUSY_SECONDS = 1.0
 
 
 class Admission:
-    """Checks keys, and counts. `clock`: seconds that only grow."""
+    """Checks keys, and counts. `rate_limit`: counts the requests of each client; by default that of the settings."""
 
-    def __init__(self, settings: GatewaySettings, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, settings: GatewaySettings, rate_limit: RateLimit | None = None) -> None:
         self._digests = {name: _digest(key.get_secret_value()) for name, key in settings.keys.items()}
         self._limits = settings.limits
-        self._clock = clock
-        self._full_at: dict[str, float] = {}
-        """By client: when its allowance is whole again (the generic cell rate algorithm)."""
+        limit = settings.limits.requests_per_minute
+        self._rate_limit = rate_limit or (None if limit is None else LocalRateLimit(limit))
         self.in_flight = 0
 
     def client(self, headers: Mapping[str, str]) -> str:
@@ -50,34 +49,22 @@ class Admission:
             raise GatewayError(401, "the gateway does not know this key")
         return found
 
-    @contextmanager
-    def admitted(self, client: str) -> Generator[None]:
+    @asynccontextmanager
+    async def admitted(self, client: str) -> AsyncGenerator[None]:
         """Count a request of the client while it is in flight. Raises `GatewayError` (429)."""
         if self.in_flight >= self._limits.in_flight:
             raise GatewayError(
                 429, "too many requests are in flight; try again", retry_after=_BUSY_SECONDS, kind="too_many_in_flight"
             )
-        if (wait := self._wait(client)) > 0:
-            limit = self._limits.requests_per_minute
-            raise GatewayError(429, f"the limit of this key is {limit} requests a minute; try again", retry_after=wait)
         self.in_flight += 1
         try:
+            limit = self._rate_limit
+            if limit is not None and (wait := await limit.wait(client)) > 0:
+                words = f"the limit of this key is {limit.per_minute} requests a minute; try again"
+                raise GatewayError(429, words, retry_after=wait)
             yield
         finally:
             self.in_flight -= 1
-
-    def _wait(self, client: str) -> float:
-        """Seconds until the client may ask; 0 if now, and then its request is counted."""
-        limit = self._limits.requests_per_minute
-        if limit is None:
-            return 0.0
-        now, interval = self._clock(), 60.0 / limit
-        full_at = max(now, self._full_at.get(client, now))
-        wait = full_at + interval - now - 60.0
-        if wait > 1e-6:
-            return wait
-        self._full_at[client] = full_at + interval
-        return 0.0
 
 
 def _digest(key: str) -> bytes:

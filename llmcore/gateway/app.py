@@ -33,6 +33,7 @@ from llmcore.models import ModelConfig, ModelRegistry
 from llmcore.models.reading import gateway_section
 from llmcore.types import ConfigError, ModelNotFound
 from llmcore.types.logs import failure_name, logger
+from llmcore.types.shared.rates import RateLimit
 from llmcore.warming import warm_up
 from llmcore.wire.ids import random_id
 
@@ -47,11 +48,13 @@ def create_app(
     settings: GatewaySettings | Mapping[str, Any] | None = None,
     *,
     adapter: Adapter | Mapping[str, Adapter] | None = None,
+    rate_limit: RateLimit | None = None,
 ) -> Starlette:
     """The gateway for a configuration: a registry, its data, or the path of its YAML file or folder.
 
     `settings`: the section `gateway`; by default that of the configuration. `adapter`: who makes the requests of orchestrated
-    models, as of an `Orchestrator`. Requests may come only while the application's lifespan runs.
+    models, as of an `Orchestrator`. `rate_limit`: counts the requests of each key, instead of `limits.requests_per_minute`
+    (docs/fleet.md). Requests may come only while the application's lifespan runs.
 
     Raises `ConfigError` for a configuration that cannot be served, with the key and the fix.
     """
@@ -62,7 +65,7 @@ def create_app(
         if found.of(config.alias).mode == "pass_through":
             for place in config.places:
                 upstream_of(config.at(place))
-    return _Gateway(registry, found, adapter).app
+    return _Gateway(registry, found, adapter, rate_limit).app
 
 
 def _read(configuration: Configuration) -> tuple[ModelRegistry, GatewaySettings]:
@@ -78,9 +81,9 @@ def _read(configuration: Configuration) -> tuple[ModelRegistry, GatewaySettings]
 class _Gateway:
     """What the endpoints share."""
 
-    def __init__(self, registry: ModelRegistry, settings: GatewaySettings, adapter: Any) -> None:
+    def __init__(self, registry: ModelRegistry, settings: GatewaySettings, adapter: Any, rate_limit: RateLimit | None) -> None:
         self.registry, self.settings = registry, settings
-        self.admission = Admission(settings)
+        self.admission = Admission(settings, rate_limit)
         self.metrics = Metrics()
         self.orchestrated = Orchestrated(registry, settings, adapter)
         self._loads_layers = adapter is None and any(settings.of(config.alias).mode == "orchestrated" for config in registry)
@@ -192,7 +195,7 @@ class _Endpoint:
         admission, limits = self._gateway.admission, self._gateway.settings.limits
         try:
             record.client = admission.client(request.headers)
-            with admission.admitted(record.client):
+            async with admission.admitted(record.client):
                 body = await receive_body(receive, limits, request.headers.get("content-length"))
                 await unless_client_leaves(receive, self._reply(request, body, sender, record))
         except ClientGoneError:

@@ -76,6 +76,7 @@ from llmcore.types.messages import (
 from llmcore.types.near_misses import NEAR_MISS_REASONS
 from llmcore.types.requests import CallWriter, Reply, Request, ToolChoice
 from llmcore.types.retry import RetryConfig
+from llmcore.types.shared.budgets import LocalBudget, SharedBudget
 from llmcore.types.tools import CompiledTool, JsonSchema, ToolDefinition, ToolSet, definition_of
 from llmcore.types.usage import AttemptReason, Budget, OutputMode, Usage
 
@@ -111,6 +112,7 @@ __all__ = [
     "LLMCoreError",
     "LimitExceeded",
     "Limits",
+    "LocalBudget",
     "MaxToolTurns",
     "MediaBlock",
     "Message",
@@ -145,6 +147,7 @@ __all__ = [
     "Safety",
     "Segment",
     "SegmentKind",
+    "SharedBudget",
     "TerminateLoop",
     "TextBlock",
     "TextDelta",

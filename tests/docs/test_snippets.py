@@ -18,6 +18,7 @@ import pytest
 from llmcore.transcripts import judge, read_transcripts
 from tests.cli.conftest import Invoke, invoke
 from tests.helpers.page_programs import fenced, promised
+from tests.helpers.redis_server import redis_server
 from tests.packaging.tree import ROOT
 
 __all__ = ["invoke"]
@@ -87,6 +88,14 @@ def test_the_cells_of_the_notebooks_page_print_what_their_comments_say(
     lines = iter(capsys.readouterr().out.splitlines())
     assert len(promised(cells)) > 4
     assert [line for line in promised(cells) if line not in lines] == []
+
+
+def test_the_program_of_the_fleet_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("\n".join(fenced("fleet", "python")), encoding="utf-8")
+    with redis_server(tmp_path / "redis") as url:
+        monkeypatch.setenv("REDIS_URL", url)
+        runpy.run_path(str(program))
 
 
 README = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)

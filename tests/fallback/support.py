@@ -67,6 +67,9 @@ class Table:
     def worked(self, model: str, deployment: str) -> None:
         self.seen.append((model, deployment, "worked"))
 
+    async def share_cooldowns(self) -> None:
+        pass
+
 
 def context_for(table: Table, *, attempts: int = 10, mode_matters: bool = True, deadline: float | None = None) -> FallbackContext:
     ledger = Ledger(Budget(attempts=attempts, deadline=deadline))

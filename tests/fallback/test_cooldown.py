@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -79,3 +79,40 @@ def test_an_available_escalation_replaces_a_model_that_cools_down() -> None:
     table.rests[("xl", "")] = 1.0
     assert first_available_model(table, "m") == "m"
     assert first_available_model(Table(chain={"m": ["l"]}), "m") == "m"
+
+
+class Broken:
+    """A backend that fails as long as it is told to."""
+
+    def __init__(self) -> None:
+        self.fails = True
+        self.asked = 0
+        self.saved: dict[tuple[str, str], float] = {}
+
+    async def load(self) -> dict[tuple[str, str], float]:
+        self.asked += 1
+        if self.fails:
+            raise OSError("no route")
+        return {("m", "b"): 5.0}
+
+    async def save(self, cooldowns: Mapping[tuple[str, str], float]) -> None:
+        await self.load()
+        self.saved |= cooldowns
+
+
+@pytest.mark.anyio
+async def test_a_backend_that_fails_is_left_alone_and_nothing_is_lost(caplog: pytest.LogCaptureFixture) -> None:
+    clock, backend = Clock(), Broken()
+    cooldown = Cooldown(shared=backend, clock=clock)
+    cooldown.failed("m", "a", RateLimited("slow down", retry_after=60.0, status=429))
+    for _ in range(3):
+        await cooldown.publish()
+        await cooldown.refresh_if_stale()
+    assert (backend.asked, len(caplog.records)) == (1, 1)
+    assert cooldown.left("m", "a") == 60
+    backend.fails = False
+    clock.now += 5
+    await cooldown.publish()
+    await cooldown.refresh_if_stale()
+    assert backend.saved == {("m", "a"): 55.0}
+    assert (cooldown.left("m", "a"), cooldown.left("m", "b")) == (55, 5)

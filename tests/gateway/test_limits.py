@@ -13,6 +13,7 @@ import pytest
 from llmcore.gateway.admission import Admission
 from llmcore.gateway.settings import GatewaySettings
 from llmcore.gateway.wires import GatewayError
+from llmcore.types.shared.rates import LocalRateLimit
 from tests.gateway.support import BY_NAME, PATHS, SECONDS, HangingServer, asked, gateway, whole
 from tests.gateway.test_pass_through import message_of
 from tests.helpers.wire_server import WireServer
@@ -144,26 +145,27 @@ def test_the_rate_of_one_key_does_not_touch_another() -> None:
     assert other.status_code == 200
 
 
-def test_the_rate_over_time() -> None:
+@pytest.mark.anyio
+async def test_the_rate_over_time() -> None:
     now = [100.0]
     waits: list[float] = []
-    admission = Admission(GatewaySettings.model_validate({"limits": {"requests_per_minute": 60}}), lambda: now[0])
+    admission = Admission(GatewaySettings(), LocalRateLimit(60, lambda: now[0]))
 
-    def asks() -> int:
+    async def asks() -> int:
         for admitted in range(1000):
             try:
-                with admission.admitted("a"):
+                async with admission.admitted("a"):
                     pass
             except GatewayError as error:
                 waits.append(error.retry_after or 0.0)
                 return admitted
         return 1000
 
-    assert asks() == 60, "a minute's allowance may come at once"
-    assert asks() == 0
+    assert await asks() == 60, "a minute's allowance may come at once"
+    assert await asks() == 0
     now[0] += 10.0
-    assert asks() == 10
+    assert await asks() == 10
     now[0] += 1000.0
-    assert asks() == 60
+    assert await asks() == 60
     assert all(0 < wait <= 1.0 for wait in waits)
     assert admission.in_flight == 0

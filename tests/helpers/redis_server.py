@@ -1,4 +1,4 @@
-"""A real `redis-server` of a test's own, on a free loopback port, without a file on disk."""
+"""A real `redis-server` of a test's own, on a free loopback port. It writes a file only if `persistent`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,19 @@ _SECONDS_TO_START = 10.0
 
 
 @contextmanager
-def redis_server(folder: Path, *, password: str = "", port: int = 0) -> Generator[str, None, None]:
-    """Its URL, for as long as it runs. Skips the test where the binary is missing."""
+def redis_server(
+    folder: Path, *, password: str = "", port: int = 0, persistent: bool = False, cluster: bool = False
+) -> Generator[str, None, None]:
+    """Its URL, for as long as it runs. Skips the test where the binary is missing. `persistent`: each write is on disk.
+    `cluster`: it can become a part of a cluster."""
     binary = shutil.which("redis-server")
     if binary is None:
         pytest.skip("there is no redis-server here (Debian, Ubuntu: apt install redis-server)")
     port = port or _free_port()
-    command = [binary, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    folder.mkdir(exist_ok=True)
+    command = [binary, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+    command += ["--appendonly", "yes", "--appendfsync", "always"] if persistent else ["--appendonly", "no"]
+    command += ["--cluster-enabled", "yes", "--cluster-port", str(_free_port())] if cluster else []
     command += ["--requirepass", password] if password else []
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -16,7 +16,7 @@ from llmcore.adapters.litellm.usage import cost_of
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.providers.names import check_provider_names
 from llmcore.adapters.secrets.known_secrets import process_scrubber
-from llmcore.fallback import Cooldown
+from llmcore.fallback import Cooldown, SharedCooldowns
 from llmcore.models import ModelConfig, ModelRegistry, Needs
 from llmcore.models.selection import missing_capabilities
 from llmcore.support.code.quoted_words import clipped_words
@@ -47,6 +47,7 @@ class Catalog:
 
     `models`: a registry, settings or a path to them, a model name, or an adapter, which then is the one model. `adapter`: the
     adapter of all models, or adapters by alias. The default is LiteLLM, which is loaded with the first request.
+    `cooldowns`: shares cooldowns with other processes.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Catalog:
         *,
         capabilities: CapabilityStore | None = None,
         adapter: Adapter | Mapping[str, Adapter] | None = None,
+        cooldowns: SharedCooldowns | None = None,
     ) -> None:
         _check_given(models, adapter)
         only = models if _is_adapter(models) else None
@@ -64,7 +66,7 @@ class Catalog:
         self._default: Adapter | None = None if given is None or isinstance(given, Mapping) else given
         self._store = capabilities
         self._store_is_given = capabilities is not None
-        self.cooldown = Cooldown()
+        self.cooldown = Cooldown(shared=cooldowns)
         for alias in self._by_alias:
             self.registry.get(alias)
         if self._default is None:
@@ -74,7 +76,8 @@ class Catalog:
         """For a copy of an orchestrator."""
         given = deepcopy(self._by_alias or self._default, memo)
         store = deepcopy(self._store, memo) if self._store_is_given else None
-        return Catalog(deepcopy(self.registry, memo), capabilities=store, adapter=given)
+        cooldowns = deepcopy(self.cooldown.shared, memo)
+        return Catalog(deepcopy(self.registry, memo), capabilities=store, adapter=given, cooldowns=cooldowns)
 
     @property
     def store(self) -> CapabilityStore:

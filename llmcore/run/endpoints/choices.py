@@ -212,6 +212,9 @@ class RunModels:
     def worked(self, model: str, deployment: str) -> None:
         self._catalog.cooldown.worked(model, deployment)
 
+    async def share_cooldowns(self) -> None:
+        await self._catalog.cooldown.publish()
+
     def _fits(self, alias: str) -> bool:
         return self._catalog.fits(self._catalog.registry.get(alias), self._needs)
 

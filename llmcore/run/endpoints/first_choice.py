@@ -63,7 +63,8 @@ def choose_first(runtime: Runtime, settings: RunSettings, *, more_tools: bool) -
         request = updated(request, {"allow_web_search": True})
     if request is not settings.request or toolbox is not settings.toolbox:
         settings = replace(settings, request=request, toolbox=toolbox)
-    if settings.budget.cost is not None or (parent is not None and parent.ledger.bounds_cost):
+    own = settings.budget.cost is not None or settings.shared_budget is not None
+    if own or (parent is not None and parent.ledger.bounds_cost):
         runtime.catalog.check_prices(model)
     return replace(chosen, settings=settings, tools=tools)
 

@@ -27,6 +27,7 @@ from llmcore.tools import RunContext, ToolConfig, ToolErrors
 from llmcore.types import Budget, ConfigError, Message, Request, TextBlock
 from llmcore.types.input.argument_errors import Kind, check_kinds
 from llmcore.types.requests import TEXT_CALLS, RequestOptions, TextCalls
+from llmcore.types.shared.budgets import SharedBudget
 
 __all__ = [
     "OPTIONS",
@@ -66,6 +67,7 @@ class SharedOptions(TypedDict, total=False):
     max_context_tokens: int | None
     checkpoint: Callable[[RunResult[Any]], Any] | None
     run_store: RunStore | None
+    shared_budget: SharedBudget | None
     signing_key: str | bytes | None
 
 
@@ -203,6 +205,12 @@ OPTIONS: Mapping[str, Option] = {
         "where the run is saved, and where a saved run is claimed ([approval](approval.md#each-saved-run-goes-on-once))",
         default=None,
         kind=_instance(RunStore, "an llmcore.RunStore, such as llmcore.FileStore('runs')"),
+        nullable=True,
+    ),
+    "shared_budget": Option(
+        "the `SharedBudget` of several runs or processes, from which each request reserves its cost ([fleet](fleet.md))",
+        default=None,
+        kind=_instance(SharedBudget, "an object with reserve(amount) and settle(hold, amount), such as an llmcore.LocalBudget"),
         nullable=True,
     ),
     "signing_key": Option("signs the open calls of a saved run: at least 16 bytes ([approval](approval.md))", default=None),

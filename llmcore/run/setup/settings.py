@@ -43,6 +43,7 @@ from llmcore.types import (
 from llmcore.types.input.message_input import given_messages
 from llmcore.types.logs import logger
 from llmcore.types.requests import TextCalls
+from llmcore.types.shared.budgets import SharedBudget
 from llmcore.types.tools import LiveTools, live_tools_in, tools_given, tools_in
 
 __all__ = [
@@ -214,6 +215,7 @@ class RunSettings:
     nested_events: bool = False
     """Does it emit the events of its child runs among its own?"""
     run_store: RunStore | None = None
+    shared_budget: SharedBudget | None = None
     signing_key: SigningKey | None = None
     text_calls: TextCalls | None = None
     """The run's own setting; None = the model's, else the orchestrator's."""
@@ -351,6 +353,7 @@ def resolve_settings(
         checkpoint=checkpoint_of(chosen["checkpoint"]),
         nested_events=chosen["nested_events"] or (place is not None and place.emits_nested),
         run_store=chosen["run_store"],
+        shared_budget=chosen["shared_budget"],
         signing_key=key,
         text_calls=options.get("text_calls"),
         default_text_calls=defaults["text_calls"],

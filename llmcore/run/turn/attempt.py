@@ -47,6 +47,7 @@ from llmcore.run.turn.reply_checks import (
     without_calls,
     without_failed_call,
 )
+from llmcore.run.turn.reservations import reserved
 from llmcore.run.turn.state import RunState
 from llmcore.run.turn.unknown_calls import ANSWERS_PER_NAME, unknown_beside_good
 from llmcore.support.code.emitter import Emit, silently
@@ -257,21 +258,22 @@ class TurnAttempt:
         check_media_needs(config.alias, call.request, can)
         adapter = self._state.recorded(self._catalog.adapter(config))
         await check_context(self._state.settings.context, config, call, adapter, self._state.ledger.seconds_left)
-        attempt = self._start_attempt(adapter, call, can, request.max_tokens)
-        scope = self._requests.begin(attempt, call)
-        sending = self._sending(adapter, call, tools, can)
-        try:
-            if emit is not silently:
-                await emit(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
-            with scope:
-                with self._state.ledger.uncounted():
-                    await sending.ready()
-                await sending.send(self._emit_events(sending, attempt, scope.emitting(emit)))
-        except BaseException as error:
-            self._record_failure(sending, attempt, adapter, can, error)
-            raise
-        self._requests.reply = sending.envelope
-        envelope = self._record_reply(sending, attempt, config)
+        async with reserved(self._state.ledger.shared_budgets, call) as reservation:
+            attempt = reservation.attempt = self._start_attempt(adapter, call, can, request.max_tokens)
+            scope = self._requests.begin(attempt, call)
+            sending = self._sending(adapter, call, tools, can)
+            try:
+                if emit is not silently:
+                    await emit(AttemptStarted(attempt.n, attempt.model, attempt.mode, attempt.reason, attempt.deployment, detail))
+                with scope:
+                    with self._state.ledger.uncounted():
+                        await sending.ready()
+                    await sending.send(self._emit_events(sending, attempt, scope.emitting(emit)))
+            except BaseException as error:
+                self._record_failure(sending, attempt, adapter, can, error)
+                raise
+            self._requests.reply = sending.envelope
+            envelope = self._record_reply(sending, attempt, config)
         self._use_reply(await hooked_reply(self._hooks, envelope), sending, attempt)
         if not (self._envelope.tool_calls or self._envelope.content.strip()):
             await self._refuse_empty()
@@ -530,9 +532,9 @@ class TurnAttempt:
     def _usage(self, reported: Usage | None, call: ModelCall, envelope: Envelope) -> Usage:
         """Tokens and cost as the server reported them. They are estimated if it reported none, and under a budget if they are
         implausible."""
-        budget = self._state.ledger.budget
+        ledger = self._state.ledger
         is_unknown = reported is not None and reported.estimated and not reported.total_tokens
-        if is_unknown or budget.tokens is not None or budget.cost is not None:
+        if is_unknown or ledger.budget.tokens is not None or ledger.budget.cost is not None or ledger.shared_budgets:
             return accounted(reported, call, envelope)
         usage = reported or Usage()
         if usage.cost is None and usage.total_tokens and call.endpoint.prices is not None:

@@ -238,12 +238,14 @@ class Run:
                 reason=reason,
                 with_search=self._with_search if self._spare_search is not None else None,
             )
+            await self._runtime.catalog.cooldown.refresh_if_stale()
             context, failure = self._begin_turn(attempt), None
             try:
                 await self._runtime.fallback.run(context, attempt.carry_out, self._with_waits_observed(emit))
             except LLMCoreError as error:
                 failure = error
             await store.publish_if_needed(self._seconds_left())  # a failed turn may teach most
+            await self._runtime.catalog.cooldown.publish()
             if failure is not None:
                 raise failure
             # Later turns keep the plan that worked.

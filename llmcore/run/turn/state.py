@@ -77,7 +77,11 @@ class RunState:
 
     def __init__(self, settings: RunSettings, watch: Watchers, recordings: Sequence[AdapterContext] = ()) -> None:
         self.settings = settings
-        self.ledger = Ledger(settings.budget, parent=None if settings.place is None else settings.place.ledger)
+        self.ledger = Ledger(
+            settings.budget,
+            parent=None if settings.place is None else settings.place.ledger,
+            shared=settings.shared_budget,
+        )
         self.refused = RefusedRequests()
         resumed = settings.resumed
         self.child_runs = ChildRuns(self.ledger, {} if resumed is None else resumed.within)

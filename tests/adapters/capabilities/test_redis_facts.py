@@ -15,7 +15,7 @@ import pytest
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.capabilities import CapabilityStore, Fact, RedisFacts
-from llmcore.adapters.capabilities import redis_facts as module
+from llmcore.adapters.capabilities import redis_client as module
 from llmcore.types import ConfigError
 from tests.helpers.redis_server import client_of, redis_server
 

@@ -1,0 +1,1 @@
+"""What several runs share: protocols, and their implementations within one process."""
