@@ -27,6 +27,7 @@ def mcp_command(
     Exit code 0; 2: the tools cannot be read or served, or the address is wrong.
     """
     import asyncio
+    import signal
 
     from llmcore.cli.helpers.tool_files import tool_objects
     from llmcore.integrations.mcp import http_app, serve_stdio
@@ -44,6 +45,8 @@ def mcp_command(
     app = http_app(tool_objects(given), host=host, token=token, name=name)
     from llmcore.integrations.mcp.sdk import sdk
 
+    # After the shutdown, uvicorn raises the signal again. Without a handler, SIGTERM would end the process with 143.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sdk("uvicorn").run(app, host=host, port=port, log_level="warning")
 
 

@@ -10,8 +10,8 @@ from llmcore.gateway.wires import ANTHROPIC, CHAT, ClientWire
 from llmcore.run import RunResult
 from llmcore.run.streaming.replies import reply_envelope
 from llmcore.types import Usage
-from llmcore.wire import Offered, anthropic, openai_chat, openai_responses
-from llmcore.wire.extension import with_extension
+from llmcore.wire import Offered, ReplyReport, anthropic, openai_chat, openai_responses
+from llmcore.wire.extension import extension, with_extension
 from llmcore.wire.sse import DONE, event_bytes
 
 __all__ = ["ReplyWriter", "result_extension", "whole_body"]
@@ -32,7 +32,10 @@ def whole_body(wire: ClientWire, result: RunResult[Any], model: str, request: Cl
 
 
 def result_extension(result: RunResult[Any], dropped: Iterable[str]) -> Json:
-    """The field `llmcore` of an orchestrated reply: each attempt and its reason, repairs, and what no server got."""
+    """The field `llmcore` of an orchestrated reply: its calls, its attempts, repairs, and what no server got.
+
+    `withheld`: the near misses of the last reply: text in the form of a call that stays text.
+    """
     attempts = [
         {
             "model": attempt.model,
@@ -43,7 +46,10 @@ def result_extension(result: RunResult[Any], dropped: Iterable[str]) -> Json:
         for attempt in result.attempts
     ]
     left_out = [*dropped, *(name for attempt in result.attempts for name in attempt.dropped)]
+    near_misses = result.envelope.near_misses
     found: Json = {
+        **extension([ReplyReport(calls=result.pending)]),
+        "withheld": [{"name": miss.name, "reason": miss.reason, "detail": ""} for miss in near_misses],
         "attempts": attempts,
         "repairs": [record.model_dump(mode="json") for record in result.repairs],
         "dropped": list(dict.fromkeys(left_out)),

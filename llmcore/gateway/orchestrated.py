@@ -24,6 +24,7 @@ from llmcore.run.streaming.replies import LiveText, refusal_reply
 from llmcore.types import (
     AuthenticationFailed,
     CallerError,
+    CapabilityRefused,
     ContextOverflow,
     Finished,
     LimitExceeded,
@@ -35,6 +36,8 @@ from llmcore.types import (
     QuotaExceeded,
     RateLimited,
     Refused,
+    RemoteServerError,
+    RequestRefused,
     RequestTooLarge,
     Timeout,
 )
@@ -55,6 +58,9 @@ _STATUSES: Sequence[tuple[type[LLMCoreError], int, str]] = (
     (Timeout, 504, "upstream_timeout"),
     (CallerError, 400, "invalid_request"),
     (Refused, 400, "content_filter"),
+    (RemoteServerError, 502, "upstream_error"),
+    (RequestRefused, 400, "invalid_request"),
+    (CapabilityRefused, 400, "invalid_request"),
     (ProviderError, 502, "upstream_error"),
     (ModelError, 502, "model_failed"),
 )
@@ -66,6 +72,8 @@ _WAITING_EVENTS = 64
 def error_of(error: LLMCoreError) -> GatewayError:
     """The answer for an error that ended a run."""
     status, code = next(((status, code) for kind, status, code in _STATUSES if isinstance(error, kind)), (500, "internal_error"))
+    if code == "upstream_error" and (error.status or 0) >= 500:
+        status = error.status or status
     return GatewayError(status, str(error), code=code, retry_after=getattr(error, "retry_after", None), kind=type(error).__name__)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ipaddress
 import logging
 import os
+import signal
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import uvicorn
@@ -43,7 +44,9 @@ def serve(path: Path, *, host: str, port: int, workers: int, grace: int) -> None
         )
     _set_up_logs()
     os.environ[_PATH] = str(path)
-    with ExitStack() as stack:
+    # After the shutdown, uvicorn raises the signal again. Without a handler, SIGTERM would end the process with 143.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with ExitStack() as stack, suppress(KeyboardInterrupt):
         if workers > 1 and MULTIPROCESS_FOLDER not in os.environ:
             os.environ[MULTIPROCESS_FOLDER] = stack.enter_context(tempfile.TemporaryDirectory(prefix="llmcore-metrics-"))
         uvicorn.run(

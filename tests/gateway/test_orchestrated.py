@@ -10,12 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
-from llmcore import FakeModel, RateLimited, RemoteServerError
+from llmcore import CapabilityRefused, FakeModel, RateLimited, RemoteServerError, RequestRefused
 from llmcore.gateway import create_app
 from llmcore.gateway.decoding import read_client_request
 from llmcore.gateway.wires import ANTHROPIC
 from llmcore.types import AuthenticationFailed, ContextOverflow, LLMCoreError, Overloaded, QuotaExceeded, Refused, Timeout
-from tests.gateway.support import BY_NAME, CALL_TEXT, PATHS, SECONDS, asked, events_of, running
+from tests.gateway.support import ABOUT, BY_NAME, CALL_TEXT, PATHS, SECONDS, asked, events_of, running
 from tests.gateway.test_pass_through import message_of
 
 WIRES = pytest.mark.parametrize("name", list(PATHS))
@@ -66,7 +66,18 @@ def test_a_call_reaches_the_client(name: str, streams: bool) -> None:
     assert (found.text.strip(), found.end) == ("I look.", BY_NAME[name].ends[0])
     field = field_of(answer, streams=streams)
     assert [repair["repair"]["kind"] for repair in field["repairs"]] == ["trailing_comma"]
+    assert [(call["name"], call["dialect"]) for call in field["calls"]] == [("get_weather", "hermes")]
     assert answer.headers.get("x-llmcore-repairs") == (None if streams else "trailing_comma:lossless")
+
+
+@WIRES
+@STREAMS
+def test_a_call_that_stays_text_is_reported_with_its_reason(name: str, streams: bool) -> None:
+    with orchestrated(FakeModel(default=ABOUT)) as client:
+        answer = client.post(PATHS[name], json=asked(name, stream=streams))
+    assert read(name, answer, streams=streams).calls == []
+    withheld = [{"name": "get_weather", "reason": "example", "detail": ""}]
+    assert field_of(answer, streams=streams)["withheld"] == withheld
 
 
 @WIRES
@@ -135,7 +146,10 @@ def test_live_text_cannot_be_taken_back_and_held_text_need_not(name: str, stream
         (QuotaExceeded("no money"), 429, "no money"),
         (ContextOverflow("too long"), 400, "too long"),
         (Refused("not this"), 400, "not this"),
-        (RemoteServerError("broken", status=500), 502, "broken"),
+        (RemoteServerError("broken", status=500), 500, "broken"),
+        (RemoteServerError("not JSON", status=None), 502, "not JSON"),
+        (RequestRefused("temperature must be at most 2", status=400), 400, "temperature must be at most 2"),
+        (CapabilityRefused("no images", capability="images"), 400, "no images"),
     ],
 )
 def test_an_error_before_the_first_byte_has_its_status(
