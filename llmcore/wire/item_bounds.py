@@ -70,8 +70,11 @@ class ItemBounds:
         self.is_blocked = False
         self._searched = max(self._searched, end)
 
-    def split(self, source: str, start: int, stop: int) -> Iterator[TextDelta | NextItem]:
-        """The text `source[start:stop]`, with a `NextItem` at each bound in it or before it."""
+    def split(self, source: str, start: int, stop: int, *, is_reasoning: bool = False) -> Iterator[TextDelta | NextItem]:
+        """The text `source[start:stop]`, with a `NextItem` at each bound in it or before it.
+
+        `is_reasoning`: the last bound stays, because the white space between it and the reasoning may still come with a text.
+        """
         self.is_blocked = False
         while self._bounds and self._bounds[0].end < stop:
             bound = self._bounds.popleft()
@@ -80,6 +83,10 @@ class ItemBounds:
             if not bound.is_passed:
                 yield NextItem()
             start = max(start, bound.start)
+            if is_reasoning and not (self._bounds and self._bounds[0].end < stop):
+                bound.is_passed = True
+                self._bounds.appendleft(bound)
+                break
         if start < stop:
             yield TextDelta(source[start:stop])
 
@@ -96,7 +103,13 @@ class ItemBounds:
             return
         stop = self._searched = start + len(body)
         before, _, after = event.text.partition(body)
-        if source.endswith(before, 0, start):  # else it stood before a call at the end of an item
-            start -= len(before)
-        for part in self.split(source, max(start, self._emitted), stop + len(after)):
+        while before and source.endswith(before[-1], 0, start):
+            before, start = before[:-1], start - 1
+        if before and self._bounds and self._bounds[0].is_passed:  # it stood before reasoning or a call
+            lead = source[self._bounds[0].start : start]
+            lead = lead[: len(lead) - len(lead.lstrip())]
+            if lead and before.endswith(lead):
+                yield type(event)(lead)
+        is_reasoning = isinstance(event, ReasoningDelta)
+        for part in self.split(source, max(start, self._emitted), stop + len(after), is_reasoning=is_reasoning):
             yield part if isinstance(part, NextItem) else type(event)(part.text)

@@ -110,6 +110,11 @@ kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
         ([CALL[:CUT], CALL[CUT:], "the end"], ["the end"], 1),
         ([f"Then.\n{CALL[:30]}", None, "no call"], [f"Then.\n{CALL[:30]}", None, "no call"], 0),
         (["<think>the", "hm</think>", "the end"], ["the end"], 0),
+        (["one", "<think>hm</think>two"], ["one", "two"], 0),
+        (["one ", None, "<think>hm</think>two", "three"], ["one ", None, "two", "three"], 0),
+        (["one", "<think>h", "m</think>two"], ["one", "two"], 0),
+        (["one", "\n\n<think>hm</think>\ntwo"], ["one", "\n\n\ntwo"], 0),
+        (["one", f"<think>hm</think>{CALL}\ntwo"], ["one", "\ntwo"], 1),
     ],
 )
 def test_each_text_stays_in_its_item(kind: Items, given: list[str | None], texts: list[str | None], calls: int) -> None:

@@ -39,16 +39,16 @@ def item_events(index: int, item: Json) -> list[Json]:
     place = {"output_index": index, "item_id": item["id"]}
     added, inner = {**item, "status": "in_progress"}, list[Json]()
     if item["type"] == "message":
-        part = item["content"][0]
-        where = {**place, "content_index": 0}
-        inner = [{"type": "response.content_part.added", **where, "part": {**part, "text": ""}}]
-        inner += [
-            {"type": "response.output_text.delta", **where, "delta": piece, "logprobs": []} for piece in pieces(part["text"], 9)
-        ]
-        inner += [
-            {"type": "response.output_text.done", **where, "text": part["text"]},
-            {"type": "response.content_part.done", **where, "part": part},
-        ]
+        for number, part in enumerate(item["content"]):
+            where = {**place, "content_index": number}
+            field = "refusal" if part["type"] == "refusal" else "text"
+            kind, logprobs = f"response.{part['type']}", {} if field == "refusal" else {"logprobs": list[Json]()}
+            inner += [{"type": "response.content_part.added", **where, "part": {**part, field: ""}}]
+            inner += [{"type": f"{kind}.delta", **where, "delta": piece, **logprobs} for piece in pieces(part[field], 9)]
+            inner += [
+                {"type": f"{kind}.done", **where, field: part[field], **logprobs},
+                {"type": "response.content_part.done", **where, "part": part},
+            ]
         added["content"] = []
     elif item["type"] == "function_call":
         arguments = item["arguments"]
@@ -120,21 +120,30 @@ def test_a_message_that_comes_whole_is_read() -> None:
     assert [each["type"] for each in alone["response"]["output"]] == ["message", "function_call"]
 
 
-def test_a_refusal_passes() -> None:
-    place: Json = {"output_index": 0, "item_id": "msg_server", "content_index": 0}
-    part = {"type": "refusal", "refusal": "No."}
-    item = {**message(""), "content": [part]}
-    events: list[Json] = [
-        {"type": "response.output_item.added", "output_index": 0, "item": {**item, "content": []}},
-        {"type": "response.content_part.added", **place, "part": {**part, "refusal": ""}},
-        {"type": "response.refusal.delta", **place, "delta": "No."},
-        {"type": "response.refusal.done", **place, "refusal": "No."},
-        {"type": "response.content_part.done", **place, "part": part},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
-        {"type": "response.completed", "response": response(item)},
-    ]
-    events = [{**event, "sequence_number": n} for n, event in enumerate(events)]
+def _parts(*words: str) -> list[Json]:
+    """Parts of a message. "No." is a refusal."""
+    return [{"type": "refusal", "refusal": each} if each == "No." else message(each)["content"][0] for each in words]
+
+
+@pytest.mark.parametrize("words", [["No."], ["Hi", "No."], ["No.", "Hi"], ["Hi there, ", "No.", "bye"], ["No.", "No."]])
+@pytest.mark.parametrize("status", ["completed", "incomplete"])
+def test_a_message_with_a_refusal_stays(words: list[str], status: str) -> None:
+    events = events_of({**message(""), "content": _parts(*words), "status": status}, end=status)
     assert streamed(events) == events
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [(["I look. " + CALL, "No."], ["I look.", "No."]), ([CALL, "No."], ["No."]), (["No.", CALL, "Hi"], ["No.", "Hi"])],
+)
+def test_a_call_beside_a_refusal_is_handed_out(given: list[str], left: list[str]) -> None:
+    item = {**message(""), "content": _parts(*given)}
+    sent = streamed(events_of(item, message("After", "msg_2")))
+    first, second, call = sent[-1]["response"]["output"]
+    assert (first["id"], first["content"]) == ("msg_server", _parts(*left))
+    assert (second["content"], call["name"]) == (_parts("After"), "get_weather")
+    added = [event for event in sent if event["type"] == "response.content_part.added"]
+    assert [event["content_index"] for event in added] == [*range(len(left)), 0]
 
 
 def test_native_arguments_of_a_stream_are_repaired() -> None:

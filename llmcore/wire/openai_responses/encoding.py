@@ -6,7 +6,7 @@ Reasoning that llmcore read is a `reasoning` item with its text as `content`.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from llmcore.support.values.narrowing import is_list, is_object, object_in
@@ -25,9 +25,10 @@ from llmcore.types import (
 )
 from llmcore.wire.ids import random_id, with_new_ids
 from llmcore.wire.offering import Offered, offered
-from llmcore.wire.rewriting import arguments_text, free_text_of, joined_texts, text_with_withheld
+from llmcore.wire.openai_responses.item_writer import ItemWriter, message, reasoning_item, text_part
+from llmcore.wire.rewriting import arguments_text, free_text_of, text_with_withheld
 
-__all__ = ["ItemWriter", "StreamEncoder", "decode_messages", "encode", "encoded_call", "encoded_usage", "reasoning_item"]
+__all__ = ["StreamEncoder", "decode_messages", "encode", "encoded_call", "encoded_usage"]
 
 Json = dict[str, Any]
 _INCOMPLETE: dict[FinishReason | None, str] = {"length": "max_output_tokens", "content_filter": "content_filter"}
@@ -53,7 +54,7 @@ def encode(
     result = offered(envelope, tools)
     text = text_with_withheld(envelope, result)
     output = [reasoning_item(envelope.reasoning)] if envelope.reasoning else []
-    output += [_message([_text_part(text)])] if text else []
+    output += [message([text_part(text)])] if text else []
     output += [encoded_call(call, free_text) for call in with_new_ids(result.calls)]
     return {**_head(model, id, created), "output": output, **_end(envelope.finish_reason, usage)}
 
@@ -106,127 +107,6 @@ def encoded_call(call: ToolCall, free_text: Collection[str] = ()) -> Json:
         return {**head, "call_id": call.id, "name": call.name, "input": free_text_of(call)}
     head = {"type": "function_call", "id": random_id("fc_"), "status": "completed"}
     return {**head, "call_id": call.id, "name": call.name, "arguments": arguments_text(call)}
-
-
-def _text_part(text: str) -> Json:
-    return {"type": "output_text", "text": text, "annotations": list[Any](), "logprobs": list[Any]()}
-
-
-def _message(content: list[Json], status: str = "completed") -> Json:
-    return {"type": "message", "id": random_id("msg_"), "status": status, "role": "assistant", "content": content}
-
-
-def reasoning_item(text: str) -> Json:
-    """A `reasoning` item with this text."""
-    return {"type": "reasoning", "id": random_id("rs_"), "summary": list[Any](), "content": [_reasoning_part(text)]}
-
-
-def _reasoning_part(text: str) -> Json:
-    return {"type": "reasoning_text", "text": text}
-
-
-class ItemWriter:
-    """Writes the items of a streamed response, one after the other, as events without `sequence_number`.
-
-    `output`: the items that are done, in order. `index`: the next item's `output_index`.
-    """
-
-    def __init__(self) -> None:
-        self.output: list[Json] = []
-        self.index = 0
-        self._item: Json = {}
-        self._part: Json = {}
-        self._texts: list[str] = []
-        self._ids = set[Any]()
-        """The ids of the items that began. The second part of a server's item needs a new one."""
-
-    @property
-    def open_type(self) -> str:
-        """The type of the open item, `message` or `reasoning`; "" if none is open. Its index is `index - 1`."""
-        return str(self._item.get("type") or "")
-
-    @property
-    def place(self) -> Json:
-        """The fields with which events refer to the part of the open item that is written."""
-        return {"item_id": self._item.get("id"), "output_index": self.index - 1, "content_index": 0}
-
-    def write(
-        self, events: Iterable[Any], item: Mapping[str, Any] | None = None, part: Mapping[str, Any] | None = None
-    ) -> list[Json]:
-        """The events of text events. `item` and `part`: the message and its text that begin if none is open."""
-        written: list[Json] = []
-        for is_text, text in joined_texts(events):
-            if self.open_type != ("message" if is_text else "reasoning"):
-                written += self.begin(item, part) if is_text else self.begin(reasoning_item(""))
-            self._texts.append(text)
-            logprobs = {"logprobs": list[Any]()} if is_text else {}
-            kind = "response.output_text.delta" if is_text else "response.reasoning_text.delta"
-            written.append({"type": kind, **self.place, "delta": text, **logprobs})
-        return written
-
-    def passes(self, event: Mapping[str, Any]) -> bool:
-        """Whether the event is a delta of the open message, at its place."""
-        if self._item.get("type") != "message" or event.get("output_index") != self.index - 1:
-            return False
-        return event.get("item_id") == self._item.get("id") and event.get("content_index") == 0
-
-    def note_text(self, text: str) -> None:
-        """Note a delta that passed."""
-        self._texts.append(text)
-
-    def begin(self, item: Mapping[str, Any] | None = None, part: Mapping[str, Any] | None = None) -> list[Json]:
-        """Close the open item, and begin this one: a message, or a reasoning item, and its first part."""
-        closed = self.close()
-        self._item = {**(item or _message([], "in_progress")), "content": list[Any]()}
-        if self._item.get("id") in self._ids:
-            self._item["id"] = random_id("msg_")
-        self._ids.add(self._item.get("id"))
-        self._part = _text_part("") if self._item["type"] == "message" else _reasoning_part("")
-        self._part = {**(part or self._part), "text": ""}
-        self.index += 1
-        return [*closed, self._added(self._item), {"type": "response.content_part.added", **self.place, "part": self._part}]
-
-    def note_part(self, part: Mapping[str, Any]) -> None:
-        """Keep what the server's part has beside its text, such as annotations, for the end of the open part."""
-        self._part |= {key: value for key, value in part.items() if key != "text" and value}
-
-    def close(self) -> list[Json]:
-        """Close the open item."""
-        if not self._item:
-            return []
-        item, text = self._item, "".join(self._texts)
-        part = {**self._part, "text": text}
-        is_text = item["type"] == "message"
-        logprobs = {"logprobs": list[Any]()} if is_text else {}
-        kind = "response.output_text.done" if is_text else "response.reasoning_text.done"
-        events = [
-            {"type": kind, **self.place, "text": text, **logprobs},
-            {"type": "response.content_part.done", **self.place, "part": part},
-        ]
-        done = {**item, **({"status": "completed"} if is_text else {}), "content": [part]}
-        self._item, self._texts = {}, []
-        return [*events, self.done(done)]
-
-    def _added(self, item: Mapping[str, Any]) -> Json:
-        return {"type": "response.output_item.added", "output_index": self.index - 1, "item": dict(item)}
-
-    def done(self, item: Json) -> Json:
-        """The event that ends the item with the last index."""
-        self.output.append(item)
-        return {"type": "response.output_item.done", "output_index": self.index - 1, "item": item}
-
-    def call(self, item: Json) -> list[Json]:
-        """The events of a call, whole."""
-        self.index += 1
-        field, kind = ("input", "custom_tool_call_input") if "input" in item else ("arguments", "function_call_arguments")
-        place = {"item_id": item["id"], "output_index": self.index - 1}
-        name = {"name": item["name"]} if field == "arguments" else {}
-        return [
-            self._added({**item, field: "", "status": "in_progress"}),
-            {"type": f"response.{kind}.delta", **place, "delta": item[field]},
-            {"type": f"response.{kind}.done", **place, field: item[field], **name},
-            self.done(item),
-        ]
 
 
 class StreamEncoder:

@@ -6,11 +6,12 @@ other items, so the items of a stream may get another `output_index`, and its ev
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from llmcore.support.values.narrowing import object_in, objects_in
 from llmcore.wire.item_stream import ItemStream, Placed, by_item
-from llmcore.wire.openai_responses.encoding import ItemWriter, encoded_call
+from llmcore.wire.openai_responses.encoding import encoded_call
+from llmcore.wire.openai_responses.item_writer import ItemWriter
 from llmcore.wire.openai_responses.whole import CALL_TYPES, are_sound, native_items, rewrite, text_in
 from llmcore.wire.rewriting import HandedOut, ReplyReport, RewriteSettings, hand_out, is_error_event, is_same_text
 
@@ -36,15 +37,17 @@ class StreamRewriter:
         self._messages: dict[Any, Json] = {}
         """The message items by their `output_index`."""
         self._parts: dict[Any, Json] = {}
-        """The text of each message, as it began, with what the server added to it."""
+        """The text of each message, as it began, with what the server added to it, by the key of the text."""
+        self._text_keys: dict[Any, Any] = {}
+        """The key of the last text of each message that has parts that are no text; else it is the message's index."""
         self._indexes: dict[Any, int] = {}
         """The index of each item that passes, by the one it came with."""
         self._calls: dict[Any, list[Json]] = {}
         """The events of the native calls, by index."""
         self._read = set[Any]()
         """The indexes of the messages of which text came as deltas."""
-        self._unread = set[Any]()
-        """Those of the messages with parts that are no text. They pass as they are."""
+        self._other_parts = set[tuple[Any, Any]]()
+        """The keys of the parts of messages that are no text: `output_index` and `content_index`. They pass as they are."""
         self._number: int | None = None
         """The least `sequence_number` of the next event; None if the server sends none. An event keeps its own if it may."""
         self._has_items = self._finished = False
@@ -91,10 +94,9 @@ class StreamRewriter:
         if index in self._calls:
             self._calls[index].append(event)
             return self._sent(self._defer(event, kind, index))
-        if index not in self._indexes and index not in self._unread:
+        if index not in self._indexes:
             return [event]
-        read = [] if index in self._unread else self._defer(event, kind, index)
-        return self._sent([*read, *self._stream.passing(index, event)])
+        return self._sent([*self._defer(event, kind, index), *self._stream.passing(index, event)])
 
     def _defer(self, event: Json, kind: str, index: Any) -> list[Placed]:
         """Read an event of a call or of reasoning, which is not sent by its events."""
@@ -121,16 +123,15 @@ class StreamRewriter:
         """The events of a message item. It begins with its first text and ends when nothing can follow."""
         if kind == "response.output_text.delta":
             return self._text(event, index, event.get("delta"))
-        part = object_in(event.get("part"))
-        if kind == "response.content_part.added" and part.get("type") in ("output_text", "text"):
-            self._note_part(index, part)
-            return []
+        part, key = object_in(event.get("part")), (index, event.get("content_index"))
         if kind == "response.content_part.added":
-            added = {"type": "response.output_item.added", "output_index": index, "item": self._messages.pop(index)}
-            self._unread.add(index)
-            return self._sent([*self._stream.passing(index, added), *self._stream.passing(index, event)])
+            return self._part_added(event, key, part)
+        if key in self._other_parts:
+            return self._sent(self._stream.passing(key, event))
         if kind == "response.output_item.done" and index not in self._read:
-            return self._text({}, index, "".join(map(text_in, objects_in(object_in(event.get("item")).get("content")))))
+            text = "".join(map(text_in, objects_in(object_in(event.get("item")).get("content"))))
+            if text:
+                return self._text({}, index, text)
         if kind == "response.content_part.done":
             self._note_part(index, part)
         if self._items.open_type != "message" or self._open != index:
@@ -139,10 +140,26 @@ class StreamRewriter:
             return [{**event, **self._items.place}]
         if kind == "response.content_part.done":
             self._items.note_part(part)
+        if kind == "response.output_item.done":
+            self._items.note_end(object_in(event.get("item")))
         return []
 
+    def _part_added(self, event: Json, key: tuple[Any, Any], part: Json) -> list[Json]:
+        index = key[0]
+        if part.get("type") not in ("output_text", "text"):
+            self._other_parts.add(key)
+            self._text_keys[index] = None
+            return self._sent([*self._stream.begin(key), *self._stream.passing(key, event)])
+        begun: list[Placed] = []
+        if self._text_keys.get(index, index) is None:  # a text behind another part
+            self._text_keys[index] = key
+            begun = self._stream.begin(key)
+        self._note_part(index, part)
+        return self._sent(begun)
+
     def _note_part(self, index: Any, part: Json) -> None:
-        self._parts[index] = {**self._parts.get(index, part), **{key: value for key, value in part.items() if value}}
+        key = self._text_keys.get(index, index)
+        self._parts[key] = {**self._parts.get(key, part), **{name: value for name, value in part.items() if value}}
 
     def _text(self, event: Json, index: Any, text: object) -> list[Json]:
         self._read.add(index)
@@ -160,14 +177,17 @@ class StreamRewriter:
     def _sent(self, placed: list[Placed]) -> list[Json]:
         """The events of text and of what passes, each at the place of its item."""
         written: list[Json] = []
-        for index, passes, parts in by_item(placed):
+        for key, passes, parts in by_item(placed):
+            index = cast("tuple[Any, Any]", key)[0] if isinstance(key, tuple) else key
             if self._open != index:
                 written += self._items.close()
                 self._open = index
-            if passes:
+            if passes and key in self._other_parts:
+                written += [event for part in parts for event in self._items.pass_part(part, self._messages.get(index))]
+            elif passes:
                 written += [event for part in parts for event in self._passed(part)]
             else:
-                written += self._items.write(parts, self._messages.get(index), self._parts.get(index))
+                written += self._items.write(parts, self._messages.get(index), self._parts.get(key))
         return written
 
     def _passed(self, event: Json) -> list[Json]:

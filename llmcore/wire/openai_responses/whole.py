@@ -10,7 +10,8 @@ from typing import Any
 
 from llmcore.support.values.narrowing import is_list, object_in, objects_in
 from llmcore.types import ToolCall
-from llmcore.wire.openai_responses.encoding import encoded_call, reasoning_item
+from llmcore.wire.openai_responses.encoding import encoded_call
+from llmcore.wire.openai_responses.item_writer import reasoning_item
 from llmcore.wire.rewriting import (
     ReplyReport,
     RewriteSettings,
