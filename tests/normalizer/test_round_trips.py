@@ -84,6 +84,7 @@ _UNCARRIED: dict[str, re.Pattern[str]] = {
     "minimax_m3": re.compile(re.escape("]<]minimax[>[")),
     "kimi_k3": re.compile(r"<\|(?:open|close)\|>"),
     "minicpm5": re.compile(r"\]\]>"),
+    "labelled_block": re.compile("```|END_ARG|BEGIN_ARG"),
 }
 """What a text in a dialect without escapes cannot hold."""
 
