@@ -30,7 +30,7 @@ replay: ## Replay the recorded transcripts and print the success rates
 	@scripts/setup run
 	$(BIN)/llmcore replay fixtures/recorded
 
-test: setup ## Run each property once for each row, in four minutes on two cores; ARGS="tests/normalizer" runs those of a room
+test: setup ## Run each property once for each row, in four to seven minutes on two cores; ARGS="tests/normalizer" runs those of a room
 	$(KEEP_BYTECODE) $(BIN)/python $(PYTEST) -m "not sweep" $(ARGS)
 
 sweep: setup ## Run the other tests: all combinations, and what is slow; SAMPLE=10 runs a tenth, chosen by SEED (the commit's time)

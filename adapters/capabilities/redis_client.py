@@ -42,7 +42,7 @@ def shown_url(url: str) -> str:
 
 
 def connect(url: str, timeout: float) -> Any:
-    """A client without retries, which would turn the loss of the server into seconds. It connects with its first command.
+    """A client without retries. If the server is lost, retries would take seconds. It connects with its first command.
 
     `timeout` is in seconds, for connecting and for each answer.
     """

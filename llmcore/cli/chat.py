@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from llmcore.cli.helpers.model_choice import chosen_model, completed_model
+from llmcore.cli.helpers.model_choice import BaseUrlOption, ModelArgument, RegistryOption, SystemOption, ToolsOption, chosen_model
 
 __all__ = ["chat_command"]
 
 
 def chat_command(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
-            metavar="MODEL",
-            autocompletion=completed_model,
-        ),
-    ],
-    tools: Annotated[
-        str | None,
-        typer.Option(
-            help="The tools to offer. Functions of a module run; tools of a JSON file are only offered.",
-            metavar="FILE|MODULE:OBJECT",
-        ),
-    ] = None,
-    models: Annotated[
-        Path | None, typer.Option(help="The model registry, a YAML file or folder.", envvar="LLMCORE_MODELS")
-    ] = None,
-    base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
-    system: Annotated[str | None, typer.Option(help="The system prompt.")] = None,
+    model: ModelArgument,
+    tools: ToolsOption = None,
+    models: RegistryOption = None,
+    base_url: BaseUrlOption = None,
+    system: SystemOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each event as a JSON line. Read prompts from lines.")] = False,
 ) -> None:
     """Chat with a model, and see what happens: text and reasoning as they come, calls, repairs, waits and fallbacks.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.helpers.model_choice import chosen_model, completed_model
+from llmcore.cli.helpers.model_choice import BaseUrlOption, ModelArgument, RegistryOption, chosen_model
 from llmcore.cli.helpers.progress import spinner
 from llmcore.cli.output import as_json_text, exit_with_error, inline, note, shortened_line, write
 
@@ -25,18 +24,9 @@ _SHOWN = 300
 
 
 def probe_command(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
-            metavar="MODEL",
-            autocompletion=completed_model,
-        ),
-    ],
-    models: Annotated[
-        Path | None, typer.Option(help="The model registry, a YAML file or folder.", envvar="LLMCORE_MODELS")
-    ] = None,
-    base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
+    model: ModelArgument,
+    models: RegistryOption = None,
+    base_url: BaseUrlOption = None,
     timeout: Annotated[
         float | None,
         typer.Option(

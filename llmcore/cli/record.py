@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from llmcore.cli.helpers.model_choice import chosen_model, completed_model
+from llmcore.cli.helpers.model_choice import BaseUrlOption, ModelArgument, RegistryOption, SystemOption, ToolsOption, chosen_model
 from llmcore.cli.output import as_json_text, exit_with_error, note, shortened_line, write
 
 if TYPE_CHECKING:
@@ -26,27 +26,12 @@ _EXIT_RUN_FAILED = 1
 
 def record_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The transcript file. Runs are appended.")],
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
-            metavar="MODEL",
-            autocompletion=completed_model,
-        ),
-    ] = "",
+    model: ModelArgument = "",
     prompts: Annotated[list[str] | None, typer.Argument(help="Each prompt is its own run.", metavar="PROMPT...")] = None,
-    tools: Annotated[
-        str | None,
-        typer.Option(
-            help="The tools to offer. Functions of a module run; tools of a JSON file are only offered.",
-            metavar="FILE|MODULE:OBJECT",
-        ),
-    ] = None,
-    models: Annotated[
-        Path | None, typer.Option(help="The model registry, a YAML file or folder.", envvar="LLMCORE_MODELS")
-    ] = None,
-    base_url: Annotated[str | None, typer.Option(help="Where the model is served.")] = None,
-    system: Annotated[str | None, typer.Option(help="The system prompt.")] = None,
+    tools: ToolsOption = None,
+    models: RegistryOption = None,
+    base_url: BaseUrlOption = None,
+    system: SystemOption = None,
     stream: Annotated[bool, typer.Option("--stream", help="Record streams, chunk by chunk.")] = False,
     max_turns: Annotated[int, typer.Option(min=1, help="The most tool turns of a run.")] = 10,
     provenance: Annotated[

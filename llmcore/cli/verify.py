@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from llmcore.cli.helpers.model_choice import completed_model, endpoint_of
+from llmcore.cli.helpers.model_choice import RegistryOption, completed_model, endpoint_of
 from llmcore.cli.helpers.progress import steps
 from llmcore.cli.output import EXIT_UNMET, as_json_text, exit_with_error, note, shortened_line, write
 
@@ -34,9 +33,7 @@ def verify_command(
     reference: Annotated[
         str | None, typer.Option(help="An endpoint that gets the same questions, for the trigger F1.", metavar="ENDPOINT")
     ] = None,
-    models: Annotated[
-        Path | None, typer.Option(help="The model registry of aliases, a YAML file or folder.", envvar="LLMCORE_MODELS")
-    ] = None,
+    models: RegistryOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole report as JSON, with every reply, to send to the vendor.")
     ] = False,

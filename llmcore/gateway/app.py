@@ -26,7 +26,7 @@ from llmcore.gateway.pass_through import Asked, PassThrough
 from llmcore.gateway.receiving import ClientGoneError, read_request, receive_body, unless_client_leaves
 from llmcore.gateway.sending import Sender
 from llmcore.gateway.settings import GatewaySettings, load_configuration, settings_of
-from llmcore.gateway.telemetry import Metrics, Served
+from llmcore.gateway.telemetry import Metrics, RequestRecord
 from llmcore.gateway.upstreams import upstream_of
 from llmcore.gateway.wires import ANTHROPIC, COUNT_TOKENS, WIRES, ClientWire, GatewayError, error_wire
 from llmcore.models import ModelConfig, ModelRegistry
@@ -180,7 +180,7 @@ class _Endpoint:
         self._gateway, self._wire = gateway, wire
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        record = Served(self._wire.name, random_id("req_"))
+        record = RequestRecord(self._wire.name, random_id("req_"))
         sender = Sender(send, self._wire, record.request_id)
         metrics = self._gateway.metrics
         metrics.began()
@@ -191,7 +191,7 @@ class _Endpoint:
             record.first_byte = sender.first_byte
             metrics.ended(record)
 
-    async def _answered(self, request: Request, receive: Any, sender: Sender, record: Served) -> None:
+    async def _answered(self, request: Request, receive: Any, sender: Sender, record: RequestRecord) -> None:
         admission, limits = self._gateway.admission, self._gateway.settings.limits
         try:
             record.client = admission.client(request.headers)
@@ -209,7 +209,7 @@ class _Endpoint:
             _log.error("a request failed: %s\n%s", record.problem, frames)
             await sender.error(GatewayError(500, "the gateway failed; its log has the reason", kind=record.problem))
 
-    async def _reply(self, request: Request, body: bytes, sender: Sender, record: Served) -> None:
+    async def _reply(self, request: Request, body: bytes, sender: Sender, record: RequestRecord) -> None:
         gateway = self._gateway
         headers = [(name, value) for name, value in request.headers.items()]
         content = read_request(body, self._wire, gateway.settings.limits)

@@ -15,7 +15,7 @@ from llmcore.gateway.encoding import ReplyWriter, result_extension, whole_body
 from llmcore.gateway.pass_through import ESTIMATED, Asked, dropped_header, estimated_tokens
 from llmcore.gateway.sending import STREAM_HEADERS, Sender
 from llmcore.gateway.settings import GatewaySettings, ModelSettings
-from llmcore.gateway.telemetry import Served
+from llmcore.gateway.telemetry import RequestRecord
 from llmcore.gateway.wires import GatewayError
 from llmcore.models import ModelConfig, ModelRegistry
 from llmcore.orchestrator import Orchestrator
@@ -88,7 +88,9 @@ class Orchestrated:
         """Close the connections."""
         await self._orchestrator.aclose()
 
-    async def answer(self, asked: Asked, config: ModelConfig, settings: ModelSettings, sender: Sender, record: Served) -> None:
+    async def answer(
+        self, asked: Asked, config: ModelConfig, settings: ModelSettings, sender: Sender, record: RequestRecord
+    ) -> None:
         """Answer one request. Raises `GatewayError`."""
         request = read_client_request(asked.wire, asked.body)
         try:
@@ -114,11 +116,17 @@ class Orchestrated:
             return refusal_reply(error)
 
     async def _stream(
-        self, asked: Asked, request: ClientRequest, config: ModelConfig, settings: ModelSettings, sender: Sender, record: Served
+        self,
+        asked: Asked,
+        request: ClientRequest,
+        config: ModelConfig,
+        settings: ModelSettings,
+        sender: Sender,
+        record: RequestRecord,
     ) -> None:
         """Send the events. The head goes out with the first text or the first ping, so that earlier errors have their status."""
         writer = ReplyWriter(asked.wire, config.alias, request)
-        text = LiveText(held=request.is_typed or settings.stream == "held")
+        text = LiveText(only_at_end=request.is_typed or settings.stream == "held")
         result: RunResult[Any] | None = None
 
         async def start() -> None:
@@ -186,7 +194,7 @@ async def _with_silences(queue: asyncio.Queue[Any], seconds: float) -> AsyncGene
         yield entry
 
 
-def _noted(result: RunResult[Any], request: ClientRequest, record: Served) -> dict[str, Any]:
+def _noted(result: RunResult[Any], request: ClientRequest, record: RequestRecord) -> dict[str, Any]:
     """The extension of a reply, which the record notes."""
     record.reports.append(ReplyReport(calls=result.pending))
     record.repairs += [each.repair for each in result.repairs]

@@ -19,7 +19,7 @@ import httpx
 from llmcore.adapters.wire.terminators import parse_json
 from llmcore.gateway.sending import STREAM_HEADERS, Sender
 from llmcore.gateway.settings import ModelSettings
-from llmcore.gateway.telemetry import Served
+from llmcore.gateway.telemetry import RequestRecord
 from llmcore.gateway.upstreams import Upstream, is_own_server, passed_reply_headers, upstream_of
 from llmcore.gateway.wires import ANTHROPIC, COUNT_TOKENS, ClientWire, GatewayError
 from llmcore.models import ModelConfig
@@ -68,7 +68,9 @@ class PassThrough:
         self._without_count = set[str]()
         """The servers that count no tokens."""
 
-    async def answer(self, asked: Asked, config: ModelConfig, settings: ModelSettings, sender: Sender, record: Served) -> None:
+    async def answer(
+        self, asked: Asked, config: ModelConfig, settings: ModelSettings, sender: Sender, record: RequestRecord
+    ) -> None:
         """Answer one request. Raises `GatewayError`."""
         body, dropped = _sent_body(asked, config, settings)
         options = ExchangeOptions(

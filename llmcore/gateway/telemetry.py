@@ -21,7 +21,7 @@ from llmcore.types.logs import logger
 from llmcore.wire import ReplyReport
 from llmcore.wire.extension import repairs_summary
 
-__all__ = ["MULTIPROCESS_FOLDER", "Metrics", "Served"]
+__all__ = ["MULTIPROCESS_FOLDER", "Metrics", "RequestRecord"]
 
 _log = logger("gateway")
 MULTIPROCESS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -32,7 +32,7 @@ _CLIENT_GONE = 499
 
 
 @dataclass(slots=True)
-class Served:
+class RequestRecord:
     """What happened to one request. `model`: an alias of the registry; "" if the request named none of them.
 
     `problem`: the kind of the error that ended it. `reports`: what was made of the reply.
@@ -118,7 +118,7 @@ class Metrics:
     def began(self) -> None:
         self._in_flight.inc()
 
-    def ended(self, record: Served) -> None:
+    def ended(self, record: RequestRecord) -> None:
         """Count a request that has ended, and log it."""
         self._in_flight.dec()
         seconds = time.perf_counter() - record.started

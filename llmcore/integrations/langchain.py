@@ -14,12 +14,12 @@ from typing import Any
 
 from pydantic import Field
 
-from llmcore.integrations.model_turns import ModelTurns, Part, arguments_json, framework, reply_calls
+from llmcore.integrations.model_turns import ModelTurns, Part, framework, reply_calls
 from llmcore.run import RunResult
-from llmcore.run.streaming.replies import answer_text
+from llmcore.run.streaming.replies import answer_text, reply_finish_reason
 from llmcore.support.values.json_data import json_data
 from llmcore.support.values.narrowing import is_object, object_in
-from llmcore.types import CallerError, ConfigError, ReasoningDelta, TextDelta, ToolCall
+from llmcore.types import CallerError, ConfigError, ReasoningDelta, TextDelta
 
 __all__ = ["ChatLLMCore"]
 
@@ -155,7 +155,6 @@ def _chat_messages(messages: list[Any]) -> list[Json]:
 def _about(result: RunResult[Any]) -> Json:
     """The fields of a message beside its text and its calls."""
     usage = result.usage
-    reason = "tool_calls" if result.pending else result.envelope.finish_reason
     return {
         "usage_metadata": {
             "input_tokens": usage.input_tokens,
@@ -165,7 +164,7 @@ def _about(result: RunResult[Any]) -> Json:
             "output_token_details": {"reasoning": usage.reasoning_tokens},
         },
         "response_metadata": {
-            "finish_reason": reason,
+            "finish_reason": reply_finish_reason(result),
             "model_name": result.attempts[-1].model if result.attempts else "",
             "model_provider": "llmcore",
         },
@@ -176,15 +175,11 @@ def _chat_result(result: RunResult[Any]) -> Any:
     reasoning = result.envelope.reasoning
     message = _messages.AIMessage(
         content=answer_text(result),
-        tool_calls=[{"name": call.name, "args": _arguments(call), "id": call.id} for call in reply_calls(result)],
+        tool_calls=[{"name": call.name, "args": json_data(call.arguments or {}), "id": call.id} for call in reply_calls(result)],
         additional_kwargs={"reasoning_content": reasoning} if reasoning else {},
         **_about(result),
     )
     return _outputs.ChatResult(generations=[_outputs.ChatGeneration(message=message)])
-
-
-def _arguments(call: ToolCall) -> Any:
-    return json_data(call.arguments or {})
 
 
 def _chunk(part: Part) -> Any:
@@ -194,7 +189,7 @@ def _chunk(part: Part) -> Any:
         fields = {"content": "", "additional_kwargs": {"reasoning_content": part.text}}
     else:
         calls = [
-            _messages.ToolCallChunk(name=call.name, args=arguments_json(call), id=call.id, index=index)
+            _messages.ToolCallChunk(name=call.name, args=call.raw_arguments, id=call.id, index=index)
             for index, call in enumerate(reply_calls(part))
         ]
         fields = {"content": "", "tool_call_chunks": calls, "chunk_position": "last", **_about(part)}

@@ -12,11 +12,10 @@ from typing import Any, cast
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
 from llmcore.run.streaming.replies import LiveText, refusal_reply, reply_envelope
-from llmcore.support.values.json_data import as_json, json_data
 from llmcore.types import ConfigError, Finished, ReasoningDelta, Refused, TextDelta, ToolCall
 from llmcore.wire import openai_chat, with_new_ids
 
-__all__ = ["ModelTurns", "Part", "arguments_json", "framework", "reply_calls"]
+__all__ = ["ModelTurns", "Part", "framework", "reply_calls"]
 
 Json = dict[str, Any]
 Part = TextDelta | ReasoningDelta | RunResult[Any]
@@ -33,13 +32,8 @@ def framework(module: str, extra: str) -> Any:
 
 
 def reply_calls(result: RunResult[Any]) -> list[ToolCall]:
-    """The calls that the framework runs, each with an id of its own."""
+    """The calls that the framework runs, each with an id of its own. `raw_arguments` is the JSON of the arguments."""
     return with_new_ids(reply_envelope(result).tool_calls)
-
-
-def arguments_json(call: ToolCall) -> str:
-    """The arguments of a call, as JSON."""
-    return as_json(json_data(call.arguments or {}))
 
 
 class ModelTurns:
@@ -72,7 +66,7 @@ class ModelTurns:
 
     async def stream(self, messages: list[Json], options: Mapping[str, Any]) -> AsyncGenerator[Part]:
         """The text and the reasoning of one turn while it comes, and the result at its end. No text is taken back."""
-        text = LiveText(held="output_type" in options)
+        text = LiveText(only_at_end="output_type" in options)
         try:
             async with self._orchestrator.stream(_decoded(messages), **self._options(options)) as events:
                 async for event in events:
@@ -84,7 +78,7 @@ class ModelTurns:
 
     def stream_sync(self, messages: list[Json], options: Mapping[str, Any]) -> Generator[Part]:
         """As `stream`."""
-        text = LiveText(held="output_type" in options)
+        text = LiveText(only_at_end="output_type" in options)
         try:
             with self._orchestrator.stream_sync(_decoded(messages), **self._options(options)) as events:
                 for event in events:

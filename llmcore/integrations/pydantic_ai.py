@@ -13,10 +13,10 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from llmcore.integrations.model_turns import ModelTurns, Part, arguments_json, framework, reply_calls
+from llmcore.integrations.model_turns import ModelTurns, Part, framework, reply_calls
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import RunResult
-from llmcore.run.streaming.replies import answer_text
+from llmcore.run.streaming.replies import answer_text, reply_finish_reason
 from llmcore.types import CallerError, ConfigError, ReasoningDelta, TextDelta
 
 __all__ = ["LLMCoreModel"]
@@ -75,7 +75,7 @@ class LLMCoreModel(_models.Model):  # type: ignore[misc]  # untyped where it is 
             parts=[
                 *([_messages.ThinkingPart(thoughts)] if thoughts else []),
                 *([_messages.TextPart(text)] if text else []),
-                *(_messages.ToolCallPart(call.name, arguments_json(call), call.id) for call in reply_calls(result)),
+                *(_messages.ToolCallPart(call.name, call.raw_arguments, call.id) for call in reply_calls(result)),
             ],
             usage=_usage(result),
             model_name=_name_of(result, self.model_name),
@@ -201,7 +201,7 @@ def _name_of(result: RunResult[Any], default: str) -> str:
 
 
 def _finish_reason(result: RunResult[Any]) -> Any:
-    reason = "tool_calls" if result.pending else result.envelope.finish_reason
+    reason = reply_finish_reason(result)
     return _FINISH_REASONS.get(reason or "", reason)
 
 
@@ -224,7 +224,7 @@ class _Stream(_models.StreamedResponse):  # type: ignore[misc]  # untyped where 
             else:
                 self._usage, self._name, self.finish_reason = _usage(part), _name_of(part, self._name), _finish_reason(part)
                 for call in reply_calls(part):
-                    fields = {"tool_name": call.name, "args": arguments_json(call), "tool_call_id": call.id}
+                    fields = {"tool_name": call.name, "args": call.raw_arguments, "tool_call_id": call.id}
                     yield manager.handle_tool_call_part(vendor_part_id=call.id, **fields)
 
     async def close_stream(self) -> None:

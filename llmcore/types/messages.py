@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from mimetypes import guess_type
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -113,6 +112,8 @@ class _Media(_Block):
             data = Path(path).read_bytes()
         except OSError as error:
             raise cls.raises(f"{cls.__name__}.from_path: {str(path)!r} cannot be read: {error.strerror or error}") from error
+        from mimetypes import guess_type  # only here: few programs read files
+
         guessed = media_type or cls.kind.recognised(data) or guess_type(str(path))[0]
         if "name" in cls.model_fields:
             fields = {"name": Path(path).name, **fields}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from llmcore.support.values.narrowing import is_object, object_in, objects_in
@@ -28,14 +29,12 @@ class SentCall:
     ids: set[str] = field(default_factory=set[str])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Observation:
     """One question and its outcome.
 
     - `pieces`: the body, or the events of the stream.
     - `error`: what came in place of a reply, or ended it.
-    - `sent_calls`: the native calls as they were sent; None on another wire than OpenAI's.
-    - `calls`: each call as written, and the errors of it as written and after repairs.
     """
 
     question: Question
@@ -55,6 +54,7 @@ class Observation:
 
     @property
     def sent_calls(self) -> list[SentCall] | None:
+        """The native calls as they were sent; None on another wire than OpenAI's."""
         choices = [choice for piece in self.pieces for choice in objects_in(object_in(piece).get("choices"))]
         if not choices:
             return None
@@ -65,6 +65,7 @@ class Observation:
                 _add(found, part.get("index") if self.question.streamed else position, part)
         return list(found.values())
 
+    @cached_property
     def errors(self) -> list[tuple[set[CallError], set[CallError]]]:
         """For each call, its errors as it was sent, and those that are left after llmcore's repairs."""
         report = validate(self.envelope, ToolSet(self.question.tools))

@@ -14,7 +14,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.models import ModelConfig
 from llmcore.types import Usage
 from llmcore.verifying.observation import CALL_ERRORS, CallError, Observation
-from llmcore.verifying.rules import RULES, broken_rules
+from llmcore.verifying.rules import RULES, broken_rules, rule_applies
 
 __all__ = ["RuleResult", "VerifyReport"]
 
@@ -35,20 +35,20 @@ class RuleResult(NamedTuple):
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What came, and the figures of it.
+    """The observations of a verification, and the figures derived from them.
 
-    `reference`: another endpoint that got the same questions, and what came from there. `seconds`: how long it all took.
+    `reference`: another endpoint that got the same questions, and its observations. `seconds`: how long the verification took.
     """
 
     config: ModelConfig
-    seen: Sequence[Observation]
+    observations: Sequence[Observation]
     reference: tuple[ModelConfig, Sequence[Observation]] | None
     seconds: float
 
     @cached_property
     def rules(self) -> dict[str, RuleResult]:
-        """Each rule that an outcome says something about, by its name."""
-        found = [(one, broken_rules(one)) for one in self.seen]
+        """The results of the rules that apply to an observation, by the rule's name."""
+        found = [(one, broken_rules(one)) for one in self.observations]
         return {name: result for name in RULES if (result := _result(name, found)) is not None}
 
     @property
@@ -57,15 +57,15 @@ class VerifyReport:
 
     @cached_property
     def calls(self) -> int:
-        """How many calls came, native and as text."""
-        return sum(len(one.envelope.tool_calls) for one in self.seen)
+        """The number of calls, native and in text."""
+        return sum(len(one.envelope.tool_calls) for one in self.observations)
 
     @cached_property
     def error_counts(self) -> dict[CallError, tuple[int, int]]:
         """By error: how many calls had it as they were sent, and how many after llmcore's repairs."""
         raw, repaired = Counter[CallError](), Counter[CallError]()
-        for one in self.seen:
-            for as_written, left in one.errors():
+        for one in self.observations:
+            for as_written, left in one.errors:
                 raw.update(as_written)
                 repaired.update(left)
         return {error: (raw[error], repaired[error]) for error in CALL_ERRORS}
@@ -78,18 +78,18 @@ class VerifyReport:
         """
         if self.reference is None:
             return None
-        pairs = [pair for pair in zip(self.seen, self.reference[1], strict=True) if not any(one.error for one in pair)]
+        pairs = [pair for pair in zip(self.observations, self.reference[1], strict=True) if not any(one.error for one in pair)]
         scores = [_f1(((bool(read(own)), bool(other.envelope.tool_calls)) for own, other in pairs)) for read in _READINGS]
         return None if scores[0] is None or scores[1] is None else (scores[0], scores[1])
 
     @property
     def requests(self) -> int:
-        return len(self.seen) + (len(self.reference[1]) if self.reference is not None else 0)
+        return len(self.observations) + (len(self.reference[1]) if self.reference is not None else 0)
 
     @property
     def usage(self) -> Usage:
-        """What the endpoint itself took, without the reference."""
-        return sum((one.usage for one in self.seen), Usage())
+        """The tokens and the cost of the endpoint, without those of the reference."""
+        return sum((one.usage for one in self.observations), Usage())
 
     def as_data(self) -> dict[str, Any]:
         """Everything as JSON data without secrets, for the one who runs the endpoint."""
@@ -106,7 +106,7 @@ class VerifyReport:
             "calls": self.calls,
             "errors": {error: {"raw": raw, "repaired": left} for error, (raw, left) in self.error_counts.items()},
             "trigger_f1": None if self.trigger is None else {"raw": self.trigger[0], "repaired": self.trigger[1]},
-            "observations": [_observation_data(one) for one in self.seen],
+            "observations": [_observation_data(one) for one in self.observations],
         }
         scrubbed: dict[str, Any] = process_scrubber().value(data)
         return scrubbed
@@ -118,8 +118,7 @@ _READINGS: tuple[Callable[[Observation], object], ...] = (lambda one: one.native
 def _result(name: str, found: Iterable[tuple[Observation, dict[str, str]]]) -> RuleResult | None:
     counts, example = {False: [0, 0], True: [0, 0]}, ""
     for one, broken in found:
-        is_about_errors = name in ("answered", "stream_ends")
-        if not RULES[name].applies(one) or (one.error is not None and not is_about_errors):
+        if not rule_applies(name, one):
             continue
         pair = counts[one.question.streamed]
         pair[0] += name not in broken

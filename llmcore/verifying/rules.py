@@ -9,13 +9,13 @@ from llmcore.support.code.quoted_words import clipped_words
 from llmcore.types import RemoteServerError
 from llmcore.verifying.observation import CallError, Observation, SentCall
 
-__all__ = ["RULES", "Rule", "broken_rules"]
+__all__ = ["RULES", "Rule", "broken_rules", "rule_applies"]
 
 _SHOWN = 120
 
 
 class Rule(NamedTuple):
-    """A rule. `applies`: whether an outcome says something about it. `check`: what is wrong with the outcome."""
+    """A rule. `applies`: whether an observation without an error keeps or breaks it. `check`: what is wrong with one."""
 
     words: str
     applies: Callable[[Observation], bool]
@@ -23,10 +23,14 @@ class Rule(NamedTuple):
 
 
 def broken_rules(seen: Observation) -> dict[str, str]:
-    """What is wrong, by the name of the rule that is broken. An error breaks only the rule about errors."""
-    names = _OF_ERRORS if seen.error is not None else RULES.keys() - _OF_ERRORS
-    found = {name: rule.check(seen) for name, rule in RULES.items() if name in names and rule.applies(seen)}
+    """What is wrong, by the name of the rule that is broken."""
+    found = {name: rule.check(seen) for name, rule in RULES.items() if rule_applies(name, seen)}
     return {name: problem for name, problem in found.items() if problem}
+
+
+def rule_applies(name: str, seen: Observation) -> bool:
+    """Whether an observation keeps or breaks a rule. One that ended in an error can break only the rules about errors."""
+    return RULES[name].applies(seen) and (seen.error is None or name in _OF_ERRORS)
 
 
 def _always(seen: Observation) -> bool:
@@ -119,7 +123,7 @@ def _parallel(seen: Observation) -> str:
 
 def _without_error(error: CallError) -> Callable[[Observation], str]:
     def check(seen: Observation) -> str:
-        for call, (as_written, _) in zip(seen.envelope.tool_calls, seen.errors(), strict=True):
+        for call, (as_written, _) in zip(seen.envelope.tool_calls, seen.errors, strict=True):
             if error in as_written:
                 return f"{_shown(call.name)} {_shown(call.raw_arguments) or '(empty text)'}"
         return ""

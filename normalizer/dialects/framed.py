@@ -31,8 +31,8 @@ _SPACE = lazy_regex(r"\s*+")
 _TOKEN = "<|"
 
 
-def _token_follows(text: str, end: int, final: bool) -> bool | None:
-    """Whether a token or the reply's end follows `end`. None if more text decides."""
+def _ends_message(text: str, _start: int, end: int, final: bool) -> bool | None:
+    """Whether an end token that ends at `end` counts: a token or the reply's end follows. None if more text decides."""
     ahead = past(_SPACE, text, end)
     if len(text) - ahead < len(_TOKEN) and _TOKEN.startswith(text[ahead:]):
         return ahead == len(text) if final else None
@@ -102,19 +102,18 @@ def _k3_open(reading: Reading, at: int, body: int) -> Steps[bool]:
     reading.answer_follows()
     reading.close_reasoning()
     if frame == "think":
-        closer = yield from closed_block(reading, "reasoning", _THINK_END, overlap=_OVERLAP, counts=_response_ends)
+        closer = yield from closed_block(reading, "reasoning", _THINK_END, overlap=_OVERLAP, counts=_ends_message)
         reading.markup(closer.end() if closer else len(reading.src.text))
     elif frame == "response" and not reading.counts_others:  # what closes is the answer, whatever it looks like
-        yield from flow(reading, "content", _RESPONSE_END, overlap=_OVERLAP, counts=_response_ends)
+        yield from flow(reading, "content", _RESPONSE_END, overlap=_OVERLAP, counts=_ends_message)
     return True
 
 
-def _response_ends(text: str, _: int, end: int, final: bool) -> bool | None:
-    return _token_follows(text, end, final)
-
-
 def _k3_unknown(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """Read a frame that has no known name, where a message may begin. Its tokens are markup, and its words are reasoning."""
+    """Read a frame that has no known name, where a message may begin.
+
+    Its tokens are markup, the words of its head are reasoning, and what it frames is content.
+    """
     if not reading.opens_message(at):
         return False
     head = yield from match_within(reading.src, _UNKNOWN_HEAD, body, _OVERLAP + len(_SEP))
@@ -126,7 +125,7 @@ def _k3_unknown(reading: Reading, at: int, body: int) -> Steps[bool]:
     reading.take("reasoning", end)
     reading.markup(end + len(_SEP))
     reading.frame()
-    closer = yield from closed_block(reading, "content", _UNKNOWN_END, overlap=_OVERLAP, counts=_response_ends)
+    closer = yield from closed_block(reading, "content", _UNKNOWN_END, overlap=_OVERLAP, counts=_ends_message)
     reading.markup(closer.end() if closer else len(reading.src.text))
     return True
 
@@ -321,7 +320,7 @@ def _inkling_ends(text: str, at: int, end: int, final: bool) -> bool | None:
     An end token does if a token or the reply's end follows. The next message does if its header is whole.
     """
     if at < end:
-        return _token_follows(text, end, final)
+        return _ends_message(text, at, end, final)
     if _INKLING_NEXT.match(text, at, at + _INKLING_HELD) is not None:
         return True
     return False if final or len(text) - at >= _INKLING_HELD else None

@@ -51,7 +51,7 @@ _END_OR_NEXT = lazy_regex(rf"{_END_OR_START.pattern}|<\|channel\|>(?=[ ]?final<\
 """What may end reasoning: an end token, the next message, or the header of an answer."""
 
 _TOKEN = lazy_regex("|".join(map(re.escape, _TOKENS)))
-_START, _NAMES_CHANNEL = "<|start|>", "<|channel|>"
+_START, _CHANNEL_TOKEN = "<|start|>", "<|channel|>"
 _MOST_BLANKS = 64
 _BLANKS = lazy_regex(rf"\s{{0,{_MOST_BLANKS}}}+")
 _STOP_RUN = lazy_regex(rf"(?:\s{{0,16}}+(?:{_END.pattern})){{0,8}}+")
@@ -223,8 +223,8 @@ def _begins_anew(text: str, at: int, body: int, end: int) -> int:
     """Where the header that begins at `at` begins anew, before its end; -1 if it does not. It has one channel."""
     if (start := text.rfind(_START, body, max(end, body))) >= 0:
         return start
-    channel = text.rfind(_NAMES_CHANNEL, body, max(end, body))
-    return channel if channel >= 0 and text.find(_NAMES_CHANNEL, at, channel) >= 0 else -1
+    channel = text.rfind(_CHANNEL_TOKEN, body, max(end, body))
+    return channel if channel >= 0 and text.find(_CHANNEL_TOKEN, at, channel) >= 0 else -1
 
 
 def _open(reading: Reading, header: _Header, *, calls: bool = False) -> bool:
@@ -239,7 +239,7 @@ def _open(reading: Reading, header: _Header, *, calls: bool = False) -> bool:
 
 
 def _close(reading: Reading, stop: re.Match[str] | None) -> bool:
-    if stop is not None and stop[0] not in (_START, _NAMES_CHANNEL):
+    if stop is not None and stop[0] not in (_START, _CHANNEL_TOKEN):
         reading.markup(stop.end())
     return True
 
@@ -249,7 +249,7 @@ def _stop_counts(text: str, at: int, end: int, final: bool) -> bool | None:
 
     Further end tokens may follow first. So many of them, or so much white space, end the message, too.
     """
-    is_start = text.startswith((_START, _NAMES_CHANNEL), at)
+    is_start = text.startswith((_START, _CHANNEL_TOKEN), at)
     begin = at if is_start else past(_STOP_RUN, text, end)
     if _HEADER_BEGINS.match(text, begin) is not None:
         return True
@@ -294,7 +294,7 @@ def _unreadable(reading: Reading, at: int, body: int, anew: int) -> Steps[bool]:
 
 
 def _begins_message(reading: Reading, at: int) -> bool:
-    """Whether a message may begin at `at`: nothing but markup stands before it, or an end token does."""
+    """Whether a message may begin at `at`: only markup stands before it, but no header, or an end token does."""
     before = reading.src.text[max(0, at - _HEADER) : at].rstrip()
     if not reading.blank_before(at) or before.endswith(_MESSAGE):
         return False

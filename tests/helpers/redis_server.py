@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["client_of", "redis_server"]
+__all__ = ["client_of", "redis_server", "server", "url"]
 
 _SECONDS_TO_START = 10.0
 
@@ -66,3 +66,18 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
         except OSError:
             time.sleep(0.02)
     pytest.fail("redis-server did not start")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server for the tests of a module."""
+    with redis_server(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture
+def url(server: str) -> str:
+    """The URL of the module's server, emptied before each test."""
+    with client_of(server) as client:
+        client.flushall()
+    return server

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from mimetypes import guess_extension
 from typing import Any
 
 from llmcore.adapters.base import ModelCall
@@ -62,7 +61,7 @@ def left_out_media(call: ModelCall, provider: Provider) -> list[str]:
 
 
 def refused_media(block: MediaBlock, provider: Provider) -> str:
-    """What of a block the provider does not take: its kind, or its media type. Empty if it takes both."""
+    """The kind or the media type of a block, if the provider does not take it. Empty if it takes both."""
     rule = provider.media.get(block.kind.type)
     if rule is None:
         return block.kind.part
@@ -113,6 +112,8 @@ def _file_part(block: FileBlock | AudioBlock, provider: Provider) -> Rendered:
     says_type = block.known_type and (is_data or provider.wire != "anthropic")
     beside = {"format": block.known_type} if says_type else {}
     if provider.wire == "openai-chat":
+        from mimetypes import guess_extension  # only here: few requests have files
+
         name = block.name if isinstance(block, FileBlock) else None
         beside = {"filename": name or f"document{guess_extension(block.known_type or '') or '.pdf'}"}  # OpenAI's API requires one
     return {"type": "file", "file": {"file_data" if is_data else "file_id": block.data_url, **beside}}

@@ -9,8 +9,8 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from llmcore.cli.chatting.conversation import ChatHistory
 from llmcore.cli.chatting.event_printer import EventPrinter, cost_line
+from llmcore.cli.chatting.history import ChatHistory
 from llmcore.cli.output import as_json_text, inline, note, printable, shortened_line, write
 from llmcore.orchestrator import Orchestrator
 from llmcore.run import event_json
@@ -36,7 +36,7 @@ class ChatSession:
         self._as_json = as_json
         self._asks = not as_json and sys.stdin.isatty()
         self._orchestrator = orchestrator
-        self._conversation = ChatHistory(orchestrator, alias, self._show, self._confirm)
+        self._history = ChatHistory(orchestrator, alias, self._show, self._confirm)
         self._commands: dict[str, Callable[[str], None]] = {"/help": self._help, "/undo": self._undo, "/save": self._save}
 
     def run(self) -> None:
@@ -67,7 +67,7 @@ class ChatSession:
 
     def _ask(self, runner: asyncio.Runner, prompt: str) -> None:
         try:
-            result = self._conversation.ask(runner, prompt)
+            result = self._history.ask(runner, prompt)
         except LLMCoreError as error:
             self._printer.end()
             if self._as_json:
@@ -106,14 +106,14 @@ class ChatSession:
             note(f"{name:6} {words}")
 
     def _undo(self, rest: str) -> None:
-        note("removed the last turn" if self._conversation.undo() else "there is no turn to remove")
+        note("removed the last turn" if self._history.undo() else "there is no turn to remove")
 
     def _save(self, rest: str) -> None:
         if not rest:
             note("/save needs a file: /save chat.json")
             return
         try:
-            count = self._conversation.save(Path(rest))
+            count = self._history.save(Path(rest))
         except FileExistsError:
             note(f"{rest} exists; give another name")
         except OSError as error:

@@ -1,10 +1,10 @@
-"""The model that a command's arguments name."""
+"""The model that a command's arguments name, and the arguments and options that several commands share."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,16 @@ from llmcore.cli.output import exit_with_error
 if TYPE_CHECKING:
     from llmcore.models import ModelConfig, ModelRegistry
 
-__all__ = ["chosen_model", "completed_model", "endpoint_of"]
+__all__ = [
+    "BaseUrlOption",
+    "ModelArgument",
+    "RegistryOption",
+    "SystemOption",
+    "ToolsOption",
+    "chosen_model",
+    "completed_model",
+    "endpoint_of",
+]
 
 
 def chosen_model(model: str, models: Path | None, base_url: str | None) -> tuple[ModelRegistry, ModelConfig]:
@@ -46,3 +55,23 @@ def endpoint_of(given: str, models: Path | None) -> ModelConfig:
     is_place = bool(at) and url.startswith(("http://", "https://"))
     _, config = chosen_model(model, None, url) if is_place else chosen_model(given, models, None)
     return config.at(config.places[0])
+
+
+ModelArgument = Annotated[
+    str,
+    typer.Argument(
+        help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
+        metavar="MODEL",
+        autocompletion=completed_model,
+    ),
+]
+RegistryOption = Annotated[Path | None, typer.Option(help="The model registry, a YAML file or folder.", envvar="LLMCORE_MODELS")]
+BaseUrlOption = Annotated[str | None, typer.Option(help="Where the model is served.")]
+ToolsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The tools to offer. Functions of a module run; tools of a JSON file are only offered.",
+        metavar="FILE|MODULE:OBJECT",
+    ),
+]
+SystemOption = Annotated[str | None, typer.Option(help="The system prompt.")]

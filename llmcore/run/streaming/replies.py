@@ -12,7 +12,7 @@ from llmcore.support.values.copies import updated
 from llmcore.support.values.json_data import as_json, json_data
 from llmcore.types import AttemptStarted, Envelope, FinishReason, ReasoningDelta, Refused, TextDelta, ToolCall
 
-__all__ = ["LiveText", "answer_text", "refusal_reply", "reply_envelope"]
+__all__ = ["LiveText", "answer_text", "refusal_reply", "reply_envelope", "reply_finish_reason"]
 
 
 def answer_text(result: RunResult[Any]) -> str:
@@ -23,9 +23,13 @@ def answer_text(result: RunResult[Any]) -> str:
 def reply_envelope(result: RunResult[Any]) -> Envelope:
     """The answer and the pending calls of a run, as the envelope of one reply."""
     calls = [_as_validated(call) for call in result.pending]
-    last = result.envelope
-    reason: FinishReason | None = "tool_calls" if calls else last.finish_reason
-    return Envelope(toolCalls=calls, content=answer_text(result), reasoning=last.reasoning, finish_reason=reason)
+    reasoning, reason = result.envelope.reasoning, reply_finish_reason(result)
+    return Envelope(toolCalls=calls, content=answer_text(result), reasoning=reasoning, finish_reason=reason)
+
+
+def reply_finish_reason(result: RunResult[Any]) -> FinishReason | None:
+    """Why the reply ended: for its calls, if the caller is to run some."""
+    return "tool_calls" if result.pending else result.envelope.finish_reason
 
 
 def _as_validated(call: ToolCall) -> ToolCall:
@@ -46,10 +50,11 @@ class LiveText:
     """Which text of a run is sent while it goes on, and which at its end.
 
     A wire cannot take text back. If an attempt replaces one whose text was sent, its text follows behind an empty line.
+    `only_at_end`: all text is sent at the end of the run.
     """
 
-    def __init__(self, *, held: bool) -> None:
-        self._held = held
+    def __init__(self, *, only_at_end: bool) -> None:
+        self._only_at_end = only_at_end
         self._sent = ""
         """The text of the present attempt that was sent."""
         self._was_replaced = False
@@ -57,7 +62,7 @@ class LiveText:
 
     def shown(self, event: object) -> list[TextDelta | ReasoningDelta]:
         """The events to send for this one."""
-        if self._held:
+        if self._only_at_end:
             return []
         if isinstance(event, AttemptStarted):
             self._was_replaced = self._was_replaced or bool(self._sent)

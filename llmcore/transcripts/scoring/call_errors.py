@@ -32,8 +32,10 @@ _LAST_RESORT = "json_repair"
 
 
 def errors_as_written(written: ToolCall, judged: ToolCall, refused: ProblemKind | None) -> set[CallError]:
-    """The errors that a client without repairs would get; what is left after repairs is one of them. `written` is the call as
-    layer 2 read it, `judged` the same call after layer 3, and `refused` why that one may not run."""
+    """The errors that a client without repairs would get. They include the error that is left after repairs.
+
+    `written` is the call as layer 2 read it. `judged` is the same call after layer 3, and `refused` why it may not run.
+    """
     added = {repair.kind for repair in judged.repairs[len(written.repairs) :]}
     left = _ERROR_OF.get(refused) if refused is not None else None
     checks: dict[CallError, bool] = {

@@ -1,7 +1,7 @@
 """Rewrites streams of OpenAI's Responses API.
 
-Everything that need not change stays, as in whole responses (`whole`). Calls come behind all
-other items, so the items of a stream may get another `output_index`, and its events another `sequence_number`.
+Everything that need not change stays, as in whole responses (`whole`). Calls come behind all other items, so the items of a
+stream may get another `output_index`, and its events another `sequence_number`.
 """
 
 from __future__ import annotations

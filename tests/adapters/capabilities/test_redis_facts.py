@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,25 +16,14 @@ from llmcore.adapters.base import Endpoint
 from llmcore.adapters.capabilities import CapabilityStore, Fact, RedisFacts
 from llmcore.adapters.capabilities import redis_client as module
 from llmcore.types import ConfigError
-from tests.helpers.redis_server import client_of, redis_server
+from tests.helpers.redis_server import client_of, redis_server, server, url
+
+__all__ = ["server", "url"]
 
 pytestmark = pytest.mark.anyio
 
 LOCAL = Endpoint(provider="openai_compatible", model="qwen3-8b", base_url="http://127.0.0.1:1/v1")
 NAME = "llmcore:capabilities"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as url:
-        yield url
-
-
-@pytest.fixture
-def url(server: str) -> str:
-    with client_of(server) as client:
-        client.flushall()
-    return server
 
 
 async def test_another_process_knows_what_one_learnt(url: str) -> None:
