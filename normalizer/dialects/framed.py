@@ -17,7 +17,7 @@ from llmcore.normalizer.core.dialect import Dialect
 from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, as_json
-from llmcore.normalizer.dialects.reasoning import closed_block, flow, think
+from llmcore.normalizer.dialects.reasoning import closed_block, flow, stop_in_message, think
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, match_within, past, search, skip_space, wait_for_one
 from llmcore.support.code.lazy_regex import lazy_regex
@@ -35,7 +35,7 @@ def _ends_message(text: str, _start: int, end: int, final: bool) -> bool | None:
     """Whether an end token that ends at `end` counts: a token or the reply's end follows. None if more text decides."""
     ahead = past(_SPACE, text, end)
     if len(text) - ahead < len(_TOKEN) and _TOKEN.startswith(text[ahead:]):
-        return ahead == len(text) if final else None
+        return True if final else None
     return text.startswith(_TOKEN, ahead)
 
 
@@ -364,7 +364,11 @@ DIALECTS: tuple[Dialect, ...] = (
         "kimi_k3",
         "Kimi K3",
         _write_k3,
-        (Marker(_k3_open, ("<|open|>",), frames=True), Marker(_k3_close, ("<|close|>",))),
+        (
+            Marker(_k3_open, ("<|open|>",), frames=True),
+            Marker(stop_in_message(_RESPONSE_END, _ends_message), ("<|close|>",)),
+            Marker(_k3_close, ("<|close|>",), order=1),
+        ),
         typed_by_schema=True,
         whole=(
             Layout(
@@ -410,6 +414,7 @@ DIALECTS: tuple[Dialect, ...] = (
             Marker(_inkling_header, ("<|message_model|>",), follows=_inkling_follows, frames=True),
             Marker(_inkling_broken, ("<|message_model|>",), order=1),
             Marker(_inkling_frame, (_INKLING_TEXT_CALL, _INKLING_THOUGHT, *_INKLING_ANSWERS), order=1),
+            Marker(stop_in_message(_INKLING_END, _ends_message), ("<|end_message|>",), order=8),
             Marker(_inkling_unknown, pattern=_INKLING_UNKNOWN, begins=("<|content_",), order=2),
         ),
         whole=(

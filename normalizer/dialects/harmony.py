@@ -31,7 +31,7 @@ from llmcore.normalizer.core.layouts import Layout, Parameters
 from llmcore.normalizer.core.names import undouble
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Calls, Marker, Writer, as_json
-from llmcore.normalizer.dialects.reasoning import closed_block
+from llmcore.normalizer.dialects.reasoning import closed_block, stop_in_message
 from llmcore.normalizer.scanning.sought import tags
 from llmcore.normalizer.scanning.source import Steps, past, search, skip_space, starts, wait_for, wait_until_known, wait_while
 from llmcore.support.code.lazy_regex import lazy_regex
@@ -262,17 +262,6 @@ def _stop_counts(text: str, at: int, end: int, final: bool) -> bool | None:
     return ("<" in text[begin:] or not text[begin:].strip()) if final else None
 
 
-def _stop_in_message(reading: Reading, at: int, body: int) -> Steps[bool]:
-    """Read an end token inside a message, where no header follows and the reply goes on: it is text."""
-    if not reading.answers:
-        return False
-    while (counts := _stop_counts(reading.src.text, at, body, reading.src.final)) is None:
-        yield None
-    if not counts:
-        reading.text(body)
-    return not counts
-
-
 def _unreadable(reading: Reading, at: int, body: int, anew: int) -> Steps[bool]:
     """Read a message whose header cannot be read: its tokens are markup, and its words are reasoning.
 
@@ -460,7 +449,7 @@ DIALECTS: tuple[Dialect, ...] = (
         (
             Marker(_message, (*_TOKENS, _MESSAGE), frames=True),
             Marker(_lone_end, ("<|end|>",), follows=starts("<|start|>")),
-            Marker(_stop_in_message, _STOPS, order=8),
+            Marker(stop_in_message(_END, _stop_counts), _STOPS, order=8),
         ),
         also=(_write_whole_header,),
         whole=tuple(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from llmcore.normalizer.core.reading import Reading
 from llmcore.normalizer.core.rows import Marker, Reader
-from llmcore.normalizer.scanning.source import Skim, Steps, search, skip_space, wait_for
+from llmcore.normalizer.scanning.source import Skim, Steps, match_within, search, skip_space, wait_for
 from llmcore.normalizer.scanning.words import OWN_SIGNS
 from llmcore.support.code.lazy_regex import lazy_regex
 from llmcore.types.envelope import SegmentKind
@@ -77,7 +77,7 @@ def flow(
 
     Returns the match, which is not classified.
 
-    - `counts`: whether a match ends the block. If none does, the first one counts.
+    - `counts`: whether a match ends the block. If none does, the first one ends reasoning, and content goes on.
     - `calls`: if the block never closes, its first marker counts. Text behind that marker is not emitted until it is known
       whether the block closes.
     """
@@ -88,7 +88,7 @@ def flow(
     skim = _skim(reading, kind)
     while True:
         match = None if absent else stop.search(src.text, start)
-        if match is None and src.final and passed >= 0:  # none counts: the first one does
+        if match is None and src.final and passed >= 0 and kind == "reasoning":  # otherwise an answer behind it would be lost
             src.uncounted[stop] = begin
             match = stop.match(src.text, passed)
         elif match is not None and src.uncounted.get(stop, begin + 1) > begin:
@@ -150,6 +150,24 @@ def _first_marker(reading: Reading, start: int) -> tuple[int, bool]:
         if stands is not False:
             return sign.start(), stands is True
     return len(text), False
+
+
+def stop_in_message(stop: re.Pattern[str], counts: Counts) -> Reader:
+    """A reader of an end token inside an answer, which is text if it does not count."""
+
+    def read(reading: Reading, at: int, _body: int) -> Steps[bool]:
+        src = reading.src
+        match = (yield from match_within(src, stop, at, _OVERLAP)) if reading.answers else None
+        if match is None:
+            return False
+        end, match = match.end(), None  # a match keeps its text alive
+        while (ends := counts(src.text, at, end, src.final)) is None:
+            yield None
+        if not ends:
+            reading.text(end)
+        return not ends
+
+    return read
 
 
 def closed_block(

@@ -241,10 +241,8 @@ def _begins(reading: Reading, at: int, end: int) -> bool:
 def _is_closed(reading: Reading, text: str, at: int, rest: str) -> bool:
     """Whether the tag at `at` is closed again, and no tool is named in it."""
     name = _TAG.match(text, at)
-    if any(closer in rest for closer in STRAY_CLOSERS) and name is None:
-        return True
     if name is None:
-        return False
+        return any(closer in rest for closer in STRAY_CLOSERS)
     named = rest.partition("<")[0].strip()
     return text.endswith("/>") or (f"</{name[1]}" in rest and not is_known(named, reading.tools))
 

@@ -139,6 +139,8 @@ _READINGS = {  # text: (content, reasoning)
     f"{_FINAL}A <|start|>assistant<|message|> b.<|return|>": ("A <|start|>assistant<|message|> b.", ""),
     f"{_RESPONSE}A <|close|>response<|sep|> b.<|close|>response<|sep|>": ("A <|close|>response<|sep|> b.", ""),
     f"{_TEXT}A <|end_message|> b.<|end_message|>": ("A <|end_message|> b.", ""),
+    f"{_RESPONSE}A <|close|>response<|sep|> b": ("A <|close|>response<|sep|> b", ""),
+    f"{_TEXT}A <|end_message|> b": ("A <|end_message|> b", ""),
     f"{_TEXT}A <|message_model|> b and <|content_text|> c.<|end_message|>": ("A <|message_model|> b and <|content_text|> c.", ""),
     f"<|content_thinking|>A <|end_message|> b.<|end_message|>{_TEXT}C.<|end_message|>": ("C.", "A <|end_message|> b."),
     f"<|channel|>analysis<|start|>assistant{_FINAL}A.<|return|>": ("A.", ""),
