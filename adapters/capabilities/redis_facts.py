@@ -19,7 +19,7 @@ from typing import Any
 
 from llmcore.adapters.capabilities.backends import KINDS, in_daemon_thread
 from llmcore.adapters.capabilities.facts import DAY, MAX_CLOCK_SKEW, Fact, fact_of
-from llmcore.adapters.capabilities.redis_client import check_source, connect, text_of
+from llmcore.adapters.capabilities.redis_client import check_source, connect, decoded_answer
 from llmcore.support.values.narrowing import is_list
 from llmcore.types.input.argument_errors import check_kinds
 
@@ -104,7 +104,7 @@ class RedisFacts:
         oldest = self._clock() - self._ttl
         found: dict[str, dict[str, Fact]] = {}
         for field, value in stored.items():
-            read = _entry(text_of(field), text_of(value))
+            read = _entry(decoded_answer(field), decoded_answer(value))
             if read is not None and read[2].learnt_at > oldest:
                 found.setdefault(read[0], {})[read[1]] = read[2]
         return found

@@ -41,7 +41,6 @@ def tool_dict(tool: ToolDefinition) -> dict[str, Any]:
 
 
 def transcript(
-    exchanges: Iterable[Exchange],
     *,
     id: str,
     provider: str,
@@ -52,7 +51,7 @@ def transcript(
     output_schema: JsonSchema | None = None,
     expect: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return one line of a transcript file."""
+    """Return one line of a transcript file, without exchanges."""
     line: dict[str, Any] = {
         "id": id,
         "provider": provider,
@@ -63,7 +62,7 @@ def transcript(
     }
     if output_schema is not None:
         line["output_schema"] = output_schema
-    line["exchanges"] = list(exchanges)
+    line["exchanges"] = []
     return line | ({"expect": dict(expect)} if expect is not None else {})
 
 
@@ -210,7 +209,6 @@ class Recorder:
             raise ValueError("nothing was recorded: give `recorder.observe` to the adapter as its observer")
         endpoint = self._first.endpoint
         line = transcript(
-            (),
             id=id,
             provider=endpoint.provider,
             model=endpoint.model,

@@ -6,9 +6,9 @@ import json
 import math
 from collections.abc import Mapping
 
-from llmcore.adapters.capabilities.redis_client import text_of
+from llmcore.adapters.capabilities.redis_client import decoded_answer
 from llmcore.fallback.cooldown import Place
-from llmcore.integrations.redis.connection import Connection
+from llmcore.integrations.redis.connection import RedisConnection
 
 __all__ = ["RedisCooldowns"]
 
@@ -16,7 +16,7 @@ __all__ = ["RedisCooldowns"]
 class RedisCooldowns:
     """`SharedCooldowns`. `RedisState.cooldowns` is one."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: RedisConnection) -> None:
         self._connection = connection
         self._key = connection.key("cooldowns")
 
@@ -27,7 +27,7 @@ class RedisCooldowns:
         """Raises `BackendLost`."""
         found = await self._connection.run("cooling", [self._key])
         pairs = zip(found[::2], found[1::2], strict=True)
-        return {place: int(left) / 1000 for text, left in pairs if (place := _place(text_of(text))) is not None}
+        return {place: int(left) / 1000 for text, left in pairs if (place := _place(decoded_answer(text))) is not None}
 
     async def save(self, cooldowns: Mapping[Place, float]) -> None:
         """Raises `BackendLost`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.capabilities.breaker import BackendLost
-from llmcore.integrations.redis.connection import Connection
+from llmcore.integrations.redis.connection import RedisConnection
 from llmcore.types.shared.rates import LocalRateLimit
 
 __all__ = ["RedisRateLimit"]
@@ -15,7 +15,7 @@ _MINUTE = 60_000_000
 class RedisRateLimit:
     """A `RateLimit`. `RedisState.rate_limit` makes it. While the Redis is lost, each process counts alone."""
 
-    def __init__(self, connection: Connection, per_minute: int) -> None:
+    def __init__(self, connection: RedisConnection, per_minute: int) -> None:
         self.per_minute = per_minute
         self._connection = connection
         self._local = LocalRateLimit(per_minute)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from llmcore.adapters.capabilities.redis_client import text_of
-from llmcore.integrations.redis.connection import Connection
+from llmcore.adapters.capabilities.redis_client import decoded_answer
+from llmcore.integrations.redis.connection import RedisConnection
 from llmcore.run.resume.claims import RunStore
 
 __all__ = ["RedisRuns"]
@@ -16,7 +16,7 @@ class RedisRuns(RunStore):
     """A `RunStore`. `RedisState.runs` is one. Each operation raises `BackendLost` if the Redis is lost, which ends the run: a
     claim that cannot be checked is none."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: RedisConnection) -> None:
         self._connection = connection
 
     def __repr__(self) -> str:
@@ -27,7 +27,7 @@ class RedisRuns(RunStore):
 
     async def get(self, key: str) -> str | None:
         found = await self._connection.exchange(partial(self._connection.client.get, self._key(key)))
-        return None if found is None else text_of(found)
+        return None if found is None else decoded_answer(found)
 
     async def replace(self, key: str, text: str) -> None:
         await self._set(key, text, xx=True)

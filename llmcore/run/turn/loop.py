@@ -229,12 +229,11 @@ class Run:
                 await state.take_interjections()
             attempt = TurnAttempt(
                 state,
-                self._runtime.catalog,
+                self._runtime,
                 self._hooks,
                 await self._current_toolbox(),
                 self._models,
                 listening=self._listening,
-                enforce_limits=self._runtime.enforce_limits,
                 reason=reason,
                 with_search=self._with_search if self._spare_search is not None else None,
             )

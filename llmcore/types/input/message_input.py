@@ -18,7 +18,7 @@ from llmcore.support.code.suggestions import misspelled
 from llmcore.support.values.copies import made, updated
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.errors import CallerError
-from llmcore.types.input.given_fields import PART_FIELDS, Dict, check_names, has_value, near_name, shown_value
+from llmcore.types.input.given_fields import PART_FIELDS, Dict, check_names, has_value, near_name, shown_repr
 from llmcore.types.input.media_input import bare_image, media_block, media_form
 from llmcore.types.messages import (
     AudioBlock,
@@ -157,7 +157,7 @@ class _Reader:
         if not isinstance(role, str) or role not in _ROLES:
             meant = _ROLES_OF_OTHERS.get(role.lower()) if isinstance(role, str) else None
             fix = f"here it is {meant!r}" if meant else f"it is one of {known}"
-            raise CallerError(f"{self._where} has the role {shown_value(role)}; {fix}")
+            raise CallerError(f"{self._where} has the role {shown_repr(role)}; {fix}")
         return _ROLES[role]
 
     def _check_content(self, role: str, content: object) -> None:
@@ -218,7 +218,7 @@ class _Reader:
             return [ProviderBlock(provider="anthropic", data={key: value for key, value in fields.items() if value is not None})]
         if kind in _OWN_BLOCKS:
             return self._own_block(kind, fields, where)
-        found = shown_value(fields.get("type"))
+        found = shown_repr(fields.get("type"))
         raise CallerError(f"{self._where} holds a part of the type {found}; messages hold text, images, files and audio")
 
     def _own_block(self, kind: str, fields: Dict, where: str) -> list[Any]:
