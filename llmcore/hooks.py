@@ -288,7 +288,6 @@ def check_members(
 
 
 def _refuse_hidden(owner: type, name: str, value: object) -> None:
-    """Raises `ConfigError` for a marked method below a decorator that returns no method."""
     for below in ("fget", "func", "__wrapped__"):
         if _marks_of(getattr_or_none(value, below)):
             kind = type(value).__name__

@@ -339,7 +339,6 @@ def _times_in(body: bytes, text: str) -> int:
 
 
 def _texts_of(block: Block) -> Iterator[str]:
-    """The text of one block, without reasoning."""
     if isinstance(block, TextBlock):
         yield block.text
     elif isinstance(block, ToolUseBlock):

@@ -44,7 +44,6 @@ class RedisConnection:
         return f"RedisState({self.shown!r}, namespace={self.namespace!r})"
 
     def key(self, *parts: str) -> str:
-        """A key of the namespace."""
         return ":".join(("llmcore", f"{{{self.namespace}}}", *parts))
 
     async def exchange(self, work: Callable[[], T]) -> T:

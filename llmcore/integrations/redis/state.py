@@ -9,9 +9,7 @@ from llmcore.adapters.capabilities import RedisFacts, SharedFacts
 from llmcore.fallback.cooldown import SharedCooldowns
 from llmcore.integrations.redis.budgets import RedisBudget
 from llmcore.integrations.redis.connection import RedisConnection
-from llmcore.integrations.redis.cooldowns import RedisCooldowns
-from llmcore.integrations.redis.rates import RedisRateLimit
-from llmcore.integrations.redis.runs import RedisRuns
+from llmcore.integrations.redis.stores import RedisCooldowns, RedisRateLimit, RedisRuns
 from llmcore.run.resume.claims import RunStore
 from llmcore.support.values.bounds import is_amount
 from llmcore.types import ConfigError

@@ -190,7 +190,7 @@ class TurnAttempt:
                 reason, detail = "reask", ""
             loop = correcting.loop
             while (
-                not (loop.is_over or self._answers_unknown_calls(loop))
+                not (loop.is_over or self._unknown_calls(loop.result))
                 and (correction := correcting.next_correction()) is not None
             ):
                 await asyncio.sleep(0)  # other tasks run before the corrected request, which replaces the bad one
@@ -634,9 +634,6 @@ class TurnAttempt:
         """The calls of unknown tools that get an error as their result, because the reply's other calls may run."""
         unknown, answers = unknown_beside_good(result, self.toolbox), self._state.unknown_name_answers
         return () if any(answers[call.name] >= ANSWERS_PER_NAME for call in unknown) else unknown
-
-    def _answers_unknown_calls(self, loop: CorrectionLoop) -> bool:
-        return len(self._unknown_calls(loop.result)) > 0
 
     def _output_beside_calls(self, final: ToolCall) -> ParseDetail | None:
         """The output that stands in one reply with calls. None if it does not fit: then the calls' results come first."""

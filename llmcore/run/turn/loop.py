@@ -32,7 +32,7 @@ from llmcore.run.resume.saving import SavePoints
 from llmcore.run.setup.settings import Toolbox, check_choice, check_tool_names, resolve_request
 from llmcore.run.setup.tool_source import ToolSource
 from llmcore.run.streaming.steps import Step
-from llmcore.run.turn.attempt import TurnAttempt
+from llmcore.run.turn.attempt import Accepted, TurnAttempt
 from llmcore.run.turn.calls import TurnCalls
 from llmcore.run.turn.deferred_answer import close_deferred_final_call, deferred_final_call
 from llmcore.run.turn.learning import SPARE_REQUESTS
@@ -219,7 +219,7 @@ class Run:
         await self._save()
 
     async def _run_turns(self, emit: Emit[Event]) -> None:
-        state, store = self.state, self._runtime.catalog.store
+        state = self.state
         if await self._finish_open_turn(emit) or state.pending:
             return
         reason: AttemptReason = "first"
@@ -237,22 +237,7 @@ class Run:
                 reason=reason,
                 with_search=self._with_search if self._spare_search is not None else None,
             )
-            await self._runtime.catalog.cooldown.refresh_if_stale()
-            context, failure = self._begin_turn(attempt), None
-            try:
-                await self._runtime.fallback.run(context, attempt.carry_out, self._with_waits_observed(emit))
-            except LLMCoreError as error:
-                failure = error
-            await store.publish_if_needed(self._seconds_left())  # a failed turn may teach most
-            await self._runtime.catalog.cooldown.publish()
-            if failure is not None:
-                raise failure
-            # Later turns keep the plan that worked.
-            self._model, self._mode = self._runtime.catalog.registry.get(context.plan.model), context.plan.mode
-            self._deployment, self._without = context.plan.deployment, context.plan.without
-            self._mode_to_retry = self._mode_worth_retrying(context) if attempt.leaves_doubt else None
-            accepted = attempt.accepted
-            assert accepted is not None  # the manager returns only after a success
+            accepted = await self._reply(attempt, emit)
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.encodable_calls, accepted.dropped)
             if calls or not accepted.is_final:  # otherwise the run is over, and is saved as such
                 await self._save()
@@ -283,8 +268,26 @@ class Run:
                 state.add_user(GO_ON)
             reason = "turn"
 
+    async def _reply(self, attempt: TurnAttempt, emit: Emit[Event]) -> Accepted:
+        """Get the turn's reply from the fallback manager, and keep the plan that worked. Raises why there is no usable reply."""
+        catalog = self._runtime.catalog
+        await catalog.cooldown.refresh_if_stale()
+        context, failure = self._begin_turn(attempt), None
+        try:
+            await self._runtime.fallback.run(context, attempt.carry_out, self._with_waits_observed(emit))
+        except LLMCoreError as error:
+            failure = error
+        await catalog.store.publish_if_needed(self._seconds_left())  # a failed turn may teach most
+        await catalog.cooldown.publish()
+        if failure is not None:
+            raise failure
+        self._model, self._mode = catalog.registry.get(context.plan.model), context.plan.mode
+        self._deployment, self._without = context.plan.deployment, context.plan.without
+        self._mode_to_retry = self._mode_worth_retrying(context) if attempt.leaves_doubt else None
+        assert attempt.accepted is not None  # the manager returns only after a success
+        return attempt.accepted
+
     def _with_waits_observed(self, emit: Emit[Event]) -> Emit[Event]:
-        """`emit`, which also notifies the observers of waits."""
         return emit_after(self._notify_wait, emit) if self.state.watch.has("waiting") else emit
 
     def _notify_wait(self, event: Event) -> None:

@@ -184,7 +184,6 @@ class AnthropicStreamRewriter:
         return self._sent([*read, *self._items.passing(index, event)])
 
     def _text(self, event: Json, text: str) -> list[Json]:
-        """The events of more text."""
         placed = self._items.text(text)
         is_open = self._blocks.open_kind == "text" and self._open == event.get("index")
         if is_open and is_same_text([part for _, part in placed], text):
@@ -234,7 +233,6 @@ class AnthropicStreamRewriter:
         return self._sent(read)
 
     def on_message_stop(self, event: Json) -> list[Json]:
-        """The end mark."""
         return self._as_given(event, [*self._end(cut=False), event])
 
     def _end(self, *, cut: bool) -> list[Json]:

@@ -170,7 +170,7 @@ class ResponsesStreamRewriter:
             self._items.note_text(text)
             return [event]
         written = self._sent(placed)
-        if written and self._is_same(written[-1], event):
+        if written and all(event.get(key) == value for key, value in written[-1].items() if key != "logprobs"):
             written[-1] = event
         return written
 
@@ -200,9 +200,6 @@ class ResponsesStreamRewriter:
         elif event.get("type") == "response.output_item.done":
             self._items.output.append(event["item"])
         return [*closed, self._moved(event, self._indexes[index])]
-
-    def _is_same(self, written: Json, event: Json) -> bool:
-        return all(event.get(key) == value for key, value in written.items() if key != "logprobs")
 
     def _moved(self, event: Json, index: int) -> Json:
         return event if event.get("output_index") == index else {**event, "output_index": index}
@@ -243,7 +240,6 @@ class ResponsesStreamRewriter:
         return rewritten.body
 
     def _given_calls(self) -> list[Json]:
-        """The items of the native calls."""
         return [self._done_item(events) for events in self._calls.values()]
 
     def _done_item(self, events: list[Json]) -> Json:
