@@ -13,9 +13,9 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from llmcore.adapters.capabilities.backends import in_daemon_thread
 from llmcore.adapters.capabilities.breaker import BackendLost, Breaker, loss_words
 from llmcore.adapters.capabilities.redis_client import check_source, connect
+from llmcore.support.code.threads import in_thread
 from llmcore.types.logs import logger
 
 __all__ = ["PAUSE", "RedisConnection"]
@@ -51,7 +51,7 @@ class RedisConnection:
         if not self._breaker.admits():
             raise BackendLost(f"{self!r} failed a moment ago")
         try:
-            answer = await in_daemon_thread(work)
+            answer = await in_thread(work)
         except Exception as error:  # a lost server, one that loads or is full, a key of another kind
             self._breaker.failed(f"state is not shared, since {self!r} failed", error)
             raise BackendLost(f"{self!r} failed: {loss_words(error)}") from None

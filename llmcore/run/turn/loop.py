@@ -219,7 +219,7 @@ class Run:
         await self._save()
 
     async def _run_turns(self, emit: Emit[Event]) -> None:
-        state = self.state
+        state, store = self.state, self._runtime.catalog.store
         if await self._finish_open_turn(emit) or state.pending:
             return
         reason: AttemptReason = "first"
@@ -237,7 +237,17 @@ class Run:
                 reason=reason,
                 with_search=self._with_search if self._spare_search is not None else None,
             )
-            accepted = await self._reply(attempt, emit)
+            await self._runtime.catalog.cooldown.refresh_if_stale()
+            context, failure = self._begin_turn(attempt), None
+            try:
+                await self._runtime.fallback.run(context, attempt.carry_out, self._with_waits_observed(emit))
+            except LLMCoreError as error:
+                failure = error
+            await store.publish_if_needed(self._seconds_left())  # a failed turn may teach most
+            await self._runtime.catalog.cooldown.publish()
+            if failure is not None:
+                raise failure
+            accepted = self._accepted(attempt, context)
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.encodable_calls, accepted.dropped)
             if calls or not accepted.is_final:  # otherwise the run is over, and is saved as such
                 await self._save()
@@ -268,21 +278,11 @@ class Run:
                 state.add_user(GO_ON)
             reason = "turn"
 
-    async def _reply(self, attempt: TurnAttempt, emit: Emit[Event]) -> Accepted:
-        """Get the turn's reply from the fallback manager, and keep the plan that worked. Raises why there is no usable reply."""
-        catalog = self._runtime.catalog
-        await catalog.cooldown.refresh_if_stale()
-        context, failure = self._begin_turn(attempt), None
-        try:
-            await self._runtime.fallback.run(context, attempt.carry_out, self._with_waits_observed(emit))
-        except LLMCoreError as error:
-            failure = error
-        await catalog.store.publish_if_needed(self._seconds_left())  # a failed turn may teach most
-        await catalog.cooldown.publish()
-        if failure is not None:
-            raise failure
-        self._model, self._mode = catalog.registry.get(context.plan.model), context.plan.mode
-        self._deployment, self._without = context.plan.deployment, context.plan.without
+    def _accepted(self, attempt: TurnAttempt, context: FallbackContext) -> Accepted:
+        """The turn's reply. Later turns keep the plan that worked."""
+        plan = context.plan
+        self._model, self._mode = self._runtime.catalog.registry.get(plan.model), plan.mode
+        self._deployment, self._without = plan.deployment, plan.without
         self._mode_to_retry = self._mode_worth_retrying(context) if attempt.leaves_doubt else None
         assert attempt.accepted is not None  # the manager returns only after a success
         return attempt.accepted
