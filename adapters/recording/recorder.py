@@ -12,7 +12,6 @@ exchanges are in the order of their requests.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,7 +22,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber, remember
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
-from llmcore.support.values.json_data import as_json, encodable
+from llmcore.support.values.json_data import as_json, encodable, read_object
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
 
@@ -109,11 +108,7 @@ def _ids_in(path: Path) -> set[str]:
     ids: set[str] = set()
     with path.open(encoding="utf-8", errors="replace") as file:
         for text in file:
-            try:
-                line: object = json.loads(text)
-            except (ValueError, RecursionError):
-                continue  # the file's reader reports this
-            if is_object(line):
+            if (line := read_object(text)) is not None:  # the file's reader reports others
                 ids.add(str(line.get("id")))
     return ids
 

@@ -7,7 +7,6 @@ field of an assistant's message becomes a `ProviderBlock`. A null or empty field
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
@@ -16,6 +15,7 @@ from pydantic import BaseModel
 
 from llmcore.support.code.suggestions import misspelled
 from llmcore.support.values.copies import made, updated
+from llmcore.support.values.json_data import read_object
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.errors import CallerError
 from llmcore.types.input.given_fields import PART_FIELDS, Dict, check_names, has_value, near_name, shown_repr
@@ -279,7 +279,7 @@ class _Reader:
         if arguments is None or arguments == "":  # how some write a call without arguments
             return ToolUseBlock(id=call_id, name=name, input={})
         if isinstance(arguments, str):
-            value = _object_of(arguments)
+            value = read_object(arguments)
             return ToolUseBlock(id=call_id, name=name, input=value, raw_input="" if value is not None else arguments)
         if not is_object(arguments):
             raise CallerError(f"{self._where} has a call whose arguments are of type {type(arguments).__name__}; give JSON text")
@@ -381,11 +381,3 @@ def _is_own_block(part: object) -> bool:
 def _text_of(fields: Dict, key: str) -> str | None:
     value = fields.get(key)
     return value if isinstance(value, str) and value else None
-
-
-def _object_of(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if is_object(value) else None
