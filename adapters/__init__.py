@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.lazy_names import lazy_dir, lazy_names
+from llmcore.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from llmcore.adapters.base import Adapter as Adapter
@@ -23,29 +23,12 @@ if TYPE_CHECKING:
     from llmcore.adapters.recording.proxy import RecordingProxy as RecordingProxy
     from llmcore.adapters.recording.recorder import Recorder as Recorder
 
-_LAZY = {
-    "Adapter": "base",
-    "Capabilities": "base",
-    "CapabilityStore": "capabilities",
-    "Endpoint": "base",
-    "LiteLLMAdapter": "litellm.adapter",
-    "ModelCall": "base",
-    "Prices": "base",
-    "Recorder": "recording.recorder",
-    "RecordingProxy": "recording.proxy",
-}
-
-__all__ = [
-    "Adapter",
-    "Capabilities",
-    "CapabilityStore",
-    "Endpoint",
-    "LiteLLMAdapter",
-    "ModelCall",
-    "Prices",
-    "Recorder",
-    "RecordingProxy",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)
+    _NAMES_BY_MODULE = {
+        "base": "Adapter Capabilities Endpoint ModelCall Prices",
+        "capabilities": "CapabilityStore",
+        "litellm.adapter": "LiteLLMAdapter",
+        "recording.proxy": "RecordingProxy",
+        "recording.recorder": "Recorder",
+    }
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _NAMES_BY_MODULE)

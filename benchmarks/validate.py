@@ -16,7 +16,7 @@ import jsonschema
 import llmcore
 from benchmarks.timing import best_of, conditions, table
 from llmcore.types import Envelope, ToolCall, ToolDefinition, ToolSet
-from llmcore.validator import compile_schema, validate
+from llmcore.validator import compile_schema, validate_calls
 
 __all__ = ["main"]
 
@@ -48,7 +48,7 @@ def main() -> None:
     for name, given in {"valid": GOOD, "coerced": COERCED, "invalid": BAD}.items():
         envelope = Envelope(toolCalls=[ToolCall(id="call_0", name="get_weather", arguments=given)])
         contenders: dict[str, Any] = {
-            "validate": lambda envelope=envelope: validate(envelope, tools),
+            "validate": lambda envelope=envelope: validate_calls(envelope, tools),
             "schema only": lambda given=given: compiled.problems(given),
             "bare": lambda given=given: list(stock.iter_errors(given)),
         }

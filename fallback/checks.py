@@ -14,6 +14,7 @@ from typing import Any, cast, get_args
 from llmcore.fallback.context import FallbackContext, Plan, best_deployment
 from llmcore.fallback.strategies import Strategy
 from llmcore.support.code.quoted_words import clipped_words
+from llmcore.support.code.signatures import misfit
 from llmcore.support.values.bounds import is_amount
 from llmcore.types import AttemptReason, ConfigError, ModelNotFound, OutputMode, Request
 
@@ -51,12 +52,8 @@ def _method_problem(method: object, arguments: int) -> str:
         return "cannot be called"
     if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
         return "is async; strategies choose and never wait (a plan says how long to wait)"
-    try:
-        inspect.signature(method).bind(*range(arguments))
-    except TypeError:
+    if misfit(method, *range(arguments)) is not None:
         return f"does not take {arguments} argument{'s' if arguments > 1 else ''}"
-    except ValueError:  # a callable without a signature, such as some built-ins
-        pass
     return ""
 
 

@@ -173,7 +173,6 @@ class FallbackContext:
 
     @property
     def failure(self) -> LLMCoreError:
-        """The latest failure."""
         return self.failures[-1]
 
     @property

@@ -171,11 +171,11 @@ def validate(
     `CallerError` for anything but an `Envelope`, and for an unknown strictness.
     """
     _require_envelope(envelope)
-    from llmcore.validator import validate as check  # loads jsonschema
+    from llmcore.validator import validate_calls  # loads jsonschema
     from llmcore.validator.coercion.conversions import check_strictness
 
     check_strictness(strictness)
-    return copied(check(envelope, compile_tools(tools), strictness=strictness))
+    return copied(validate_calls(envelope, compile_tools(tools), strictness=strictness))
 
 
 def _require_envelope(given: object) -> None:

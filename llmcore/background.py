@@ -29,7 +29,7 @@ from llmcore.adapters.litellm.engine import close_clients
 from llmcore.adapters.litellm.patches.exit_order import at_exit
 from llmcore.run.results.result import RunResult
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
-from llmcore.tools.execution.threads import UnboundedExecutor
+from llmcore.support.code.threads import UnboundedExecutor
 from llmcore.types import CallerError, Finished, InternalError
 from llmcore.types.logs import logger
 

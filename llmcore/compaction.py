@@ -146,7 +146,6 @@ def _opened(text: str, messages: Sequence[Message], cut: int) -> list[Message]:
 
 
 def _told(message: Message) -> str:
-    """A message as text."""
     return "\n".join(f"{message.role}: {words}" for block in message.content if (words := _words(block)))
 
 

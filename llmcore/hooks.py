@@ -23,6 +23,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from llmcore.support.code.signatures import misfit
 from llmcore.support.code.suggestions import hint
 from llmcore.tools.definition.function_checks import HOOK_MARK
 from llmcore.tools.execution.abandonment import Abandoned, await_foreign, nothing_uncounted
@@ -288,7 +289,6 @@ def check_members(
 
 
 def _refuse_hidden(owner: type, name: str, value: object) -> None:
-    """Raises `ConfigError` for a marked method below a decorator that returns no method."""
     for below in ("fget", "func", "__wrapped__"):
         if _marks_of(getattr_or_none(value, below)):
             kind = type(value).__name__
@@ -318,18 +318,11 @@ def _check_callable(name: str, function: object, *, may_be_method: bool = False)
     expected = f"{name}({', '.join(_PARAMETERS[name])})"
     if not callable(function):
         raise ConfigError(f"the hook {name} must be a function, called as {expected}, not {type(function).__name__}")
-    try:
-        signature = inspect.signature(function)
-        try:
-            signature.bind(*_PARAMETERS[name])
-        except TypeError:
-            if not may_be_method:
-                raise
-            signature.bind("self", *_PARAMETERS[name])
-    except TypeError as error:
-        raise ConfigError(f"the hook {name} is called as {expected}, which its function does not take: {error}") from None
-    except ValueError:  # it has no signature
-        pass
+    error = misfit(function, *_PARAMETERS[name])
+    if error is not None and may_be_method:
+        error = misfit(function, "self", *_PARAMETERS[name])
+    if error is not None:
+        raise ConfigError(f"the hook {name} is called as {expected}, which its function does not take: {error}")
 
 
 def _hooks_in(given: object) -> list[Hooks]:

@@ -6,14 +6,18 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-__all__ = ["lazy_dir", "lazy_names"]
+__all__ = ["lazy_names"]
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
-    """The package's `__getattr__`. `modules`: name -> the module within the package that has it.
+def lazy_names(
+    package: str, names_by_module: Mapping[str, str]
+) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
+    """The package's `__all__`, `__getattr__` and `__dir__`.
 
-    Hide it from type checkers (`if not TYPE_CHECKING`): to them a module with it has every name.
+    `names_by_module`: a module within the package -> the names that it has, separated by spaces.
+    Hide the three from type checkers (`if not TYPE_CHECKING`): to them, a module with `__getattr__` has every name.
     """
+    modules = {name: module for module, names in names_by_module.items() for name in names.split()}
 
     def load(name: str) -> object:
         if name not in modules:
@@ -22,9 +26,4 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], obje
         vars(sys.modules[package])[name] = value  # asked once
         return value
 
-    return load
-
-
-def lazy_dir(package: str, modules: Mapping[str, str]) -> Callable[[], list[str]]:
-    """The package's `__dir__`."""
-    return lambda: sorted({*vars(sys.modules[package]), *modules})
+    return sorted(modules), load, lambda: sorted({*vars(sys.modules[package]), *modules})

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.lazy_names import lazy_dir, lazy_names
+from llmcore.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from llmcore.normalizer.api import Normalizer as Normalizer
@@ -19,15 +19,10 @@ if TYPE_CHECKING:
     from llmcore.normalizer.dialects.registry import DIALECTS as DIALECTS
     from llmcore.normalizer.dialects.registry import dialect as dialect
 
-_LAZY = {
-    "DIALECTS": "dialects.registry",
-    "Dialect": "core.dialect",
-    "Normalizer": "api",
-    "dialect": "dialects.registry",
-    "normalize": "api",
-}
-
-__all__ = ["DIALECTS", "Dialect", "Normalizer", "dialect", "normalize"]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)
+    _NAMES_BY_MODULE = {
+        "api": "Normalizer normalize",
+        "core.dialect": "Dialect",
+        "dialects.registry": "DIALECTS dialect",
+    }
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _NAMES_BY_MODULE)

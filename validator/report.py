@@ -22,7 +22,7 @@ from llmcore.validator.coercion.coercer import Strictness
 from llmcore.validator.judging import CallJudge, cut_off_problem, missing_call_problems
 from llmcore.validator.schema.problems import Problem
 
-__all__ = ["ValidationReport", "cut_off_problem", "validate"]
+__all__ = ["ValidationReport", "cut_off_problem", "validate_calls"]
 
 
 class ValidationReport(Value):
@@ -55,7 +55,7 @@ class ValidationReport(Value):
         return [call for index, call in enumerate(self.calls) if index not in failing]
 
 
-def validate(
+def validate_calls(
     envelope: Envelope,
     tools: ToolSet | Iterable[object] | None,
     *,

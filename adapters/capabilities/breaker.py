@@ -9,7 +9,7 @@ from collections.abc import Callable
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.support.code.quoted_words import clipped_words
 
-__all__ = ["BackendLost", "Breaker", "error_words"]
+__all__ = ["BackendLost", "Breaker", "loss_words"]
 
 
 class BackendLost(Exception):
@@ -43,7 +43,7 @@ class Breaker:
         """Record a failure. `loss` begins the warning: what does not work now."""
         self._open_until = self._clock() + self._pause
         if not self._is_lost and not isinstance(error, BackendLost):
-            self._log.warning("%s (%s)", loss, error_words(error))
+            self._log.warning("%s (%s)", loss, loss_words(error))
         self._is_lost = True
 
     def worked(self) -> bool:
@@ -52,6 +52,6 @@ class Breaker:
         return was_lost
 
 
-def error_words(error: Exception) -> str:
+def loss_words(error: Exception) -> str:
     """The class and the message of an error, without secrets."""
     return clipped_words(process_scrubber().text(f"{type(error).__name__}: {error}"))

@@ -12,9 +12,12 @@ from difflib import get_close_matches
 from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 from llmcore.adapters.base import Capabilities
+from llmcore.support.values.bounds import is_amount
 from llmcore.types import ConfigError
+from llmcore.types.input.argument_errors import Kind
 
 __all__ = [
+    "BACKEND_KINDS",
     "DAY",
     "LEARNABLE",
     "MAX_CLOCK_SKEW",
@@ -31,6 +34,14 @@ __all__ = [
     "tool_limit_of",
 ]
 
+BACKEND_KINDS = {
+    "name": Kind(lambda value: isinstance(value, str) and bool(value.strip()), "a text, the key of the hash"),
+    "timeout": Kind(lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0"),
+    "maxsize": Kind(lambda value: isinstance(value, int) and is_amount(value) and value > 0, "a whole number of at least 1"),
+    "ttl": Kind(lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0"),
+    "clock": Kind(callable, "a function that gives wall-clock seconds"),
+}
+"""The valid settings of `FileFacts` and `RedisFacts`."""
 DAY = 86_400.0
 TRIAL = 300.0
 """Seconds for which a single refusal is believed. Then it is tried again; a second refusal proves it."""

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from llmcore.adapters.capabilities.backends import KINDS, in_daemon_thread
-from llmcore.adapters.capabilities.facts import DAY, MAX_CLOCK_SKEW, Fact, fact_of
+from llmcore.adapters.capabilities.facts import BACKEND_KINDS, DAY, MAX_CLOCK_SKEW, Fact, fact_of
+from llmcore.support.code.threads import in_thread
 from llmcore.support.values.narrowing import is_object, object_in
 from llmcore.types import ConfigError
 from llmcore.types.input.argument_errors import check_kinds
@@ -48,7 +48,7 @@ class FileFacts:
         ttl: float = DAY,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        check_kinds("FileFacts", {"maxsize": maxsize, "ttl": ttl, "clock": clock}, KINDS)
+        check_kinds("FileFacts", {"maxsize": maxsize, "ttl": ttl, "clock": clock}, BACKEND_KINDS)
         self._path = Path(path)
         self._maxsize = maxsize
         self._ttl = ttl
@@ -61,11 +61,11 @@ class FileFacts:
 
     async def load(self) -> Mapping[str, Mapping[str, Fact]]:
         """Raises `OSError` for an unreadable file, `ValueError` for a file with other content."""
-        return await in_daemon_thread(self._read)
+        return await in_thread(self._read)
 
     async def save(self, facts: Mapping[str, Mapping[str, Fact]]) -> None:
         """Raises the same errors as `load`, and `TimeoutError` if another process holds the lock."""
-        await in_daemon_thread(partial(self._merge, facts))
+        await in_thread(partial(self._merge, facts))
 
     def _read(self) -> dict[str, dict[str, Fact]]:
         try:

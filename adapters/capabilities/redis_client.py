@@ -11,7 +11,7 @@ from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.support.code.suggestions import describe_value
 from llmcore.types import ConfigError
 
-__all__ = ["check_source", "connect", "shown_url", "text_of"]
+__all__ = ["check_source", "connect", "decoded_answer"]
 
 _SCHEMES = ("redis", "rediss", "unix")
 
@@ -23,12 +23,12 @@ def check_source(owner: str, url: str | None, client: Any) -> str:
     if client is None and find_spec("redis") is None:
         raise ConfigError("sharing by Redis needs the package redis: pip install 'llmcore-engine[redis]'")
     if url is not None:
-        return shown_url(url)
+        return _shown_url(url)
     _check_client(owner, client)
     return "a client"
 
 
-def shown_url(url: str) -> str:
+def _shown_url(url: str) -> str:
     """The URL in a form that may be shown. Its secrets are remembered as secrets. Raises `ConfigError`."""
     try:
         parts = urlsplit(url)
@@ -51,7 +51,7 @@ def connect(url: str, timeout: float) -> Any:
     return redis.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=once)
 
 
-def text_of(value: object) -> str:
+def decoded_answer(value: object) -> str:
     """What a client returned as text, whether it decodes answers or not."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 

@@ -17,9 +17,9 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
-from llmcore.adapters.capabilities.backends import KINDS, in_daemon_thread
-from llmcore.adapters.capabilities.facts import DAY, MAX_CLOCK_SKEW, Fact, fact_of
-from llmcore.adapters.capabilities.redis_client import check_source, connect, text_of
+from llmcore.adapters.capabilities.facts import BACKEND_KINDS, DAY, MAX_CLOCK_SKEW, Fact, fact_of
+from llmcore.adapters.capabilities.redis_client import check_source, connect, decoded_answer
+from llmcore.support.code.threads import in_thread
 from llmcore.support.values.narrowing import is_list
 from llmcore.types.input.argument_errors import check_kinds
 
@@ -68,10 +68,10 @@ class RedisFacts:
         maxsize: int = 10_000,
         ttl: float = DAY,
         clock: Callable[[], float] = time.time,
-        exchange: Callable[[Callable[[], Any]], Awaitable[Any]] = in_daemon_thread,
+        exchange: Callable[[Callable[[], Any]], Awaitable[Any]] = in_thread,
     ) -> None:
         settings: dict[str, object] = {"name": name or "", "timeout": timeout, "maxsize": maxsize, "ttl": ttl, "clock": clock}
-        check_kinds("RedisFacts", settings, KINDS)
+        check_kinds("RedisFacts", settings, BACKEND_KINDS)
         self._shown = check_source("RedisFacts", url, client)
         self._url = url
         self._client = client
@@ -104,7 +104,7 @@ class RedisFacts:
         oldest = self._clock() - self._ttl
         found: dict[str, dict[str, Fact]] = {}
         for field, value in stored.items():
-            read = _entry(text_of(field), text_of(value))
+            read = _entry(decoded_answer(field), decoded_answer(value))
             if read is not None and read[2].learnt_at > oldest:
                 found.setdefault(read[0], {})[read[1]] = read[2]
         return found

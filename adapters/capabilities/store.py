@@ -268,7 +268,6 @@ class CapabilityStore:
 
     @property
     def has_doubts(self) -> bool:
-        """Whether any endpoint has a doubt."""
         return bool(self._doubted)
 
     def clear(self, endpoint: Endpoint, capabilities: Collection[str]) -> None:

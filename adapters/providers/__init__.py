@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.providers.families import DEFAULT_DIALECT, TEXT_DIALECTS, text_dialect
-from llmcore.adapters.providers.provider import IdRule, ModelRow, NameRule, Provider, ProviderLimits
+from llmcore.adapters.providers.provider import IdRule, ModelRule, NameRule, Provider, ProviderLimits
 from llmcore.adapters.providers.table import ALIASES, OPENAI_COMPATIBLE, PROVIDERS
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "PROVIDERS",
     "TEXT_DIALECTS",
     "IdRule",
-    "ModelRow",
+    "ModelRule",
     "NameRule",
     "Provider",
     "ProviderLimits",
@@ -40,7 +40,7 @@ _LIKE_OPENAI = replace(
     OPENAI_COMPATIBLE,
     one_system_message=False,
     models=tuple(
-        ModelRow(pattern, OPENAI_COMPATIBLE.capabilities, "as OpenAI serves it", changes)
+        ModelRule(pattern, OPENAI_COMPATIBLE.capabilities, "as OpenAI serves it", changes)
         for pattern, changes in (
             ("*-search-*", {"searches_by": "body"}),
             ("gpt-[5-9]*", {"searches_by": "responses", "thinking": "effort"}),

@@ -15,7 +15,7 @@ from typing import Any
 
 from llmcore.adapters.base import Capabilities
 
-__all__ = ["CHAT_MEDIA", "IMAGES_ALONE", "IdRule", "MediaRule", "ModelRow", "NameRule", "Provider", "ProviderLimits"]
+__all__ = ["CHAT_MEDIA", "IMAGES_ALONE", "IdRule", "MediaRule", "ModelRule", "NameRule", "Provider", "ProviderLimits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ IMAGES_ALONE: Mapping[str, MediaRule] = {"image": MediaRule(by_url=True)}
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRow:
+class ModelRule:
     """What the models matching `pattern` (a glob for the name in lower case) can do beyond their provider's row.
 
     `changes` are fields of `Provider` that differ for them, if one provider serves several families.
@@ -139,7 +139,7 @@ class Provider:
     model_names: tuple[str, ...] = ()
     """Globs (lower case) of its models' names. Empty if it serves models with any name."""
     capabilities: Capabilities = field(default_factory=Capabilities)
-    models: tuple[ModelRow, ...] = ()
+    models: tuple[ModelRule, ...] = ()
     """The first row that matches counts."""
     schema_flag: str | None = None
     """The key in LiteLLM's table that decides whether LiteLLM sends a response schema."""
@@ -212,7 +212,7 @@ class Provider:
         """Whether it has OpenAI's Responses endpoint, which accepts reasoning with tools if chat completions do not."""
         return self.searches_by == "responses"
 
-    def row(self, model: str) -> ModelRow | None:
+    def row(self, model: str) -> ModelRule | None:
         return next((row for row in self.models if row.matches(model)), None)
 
     def serving(self, model: str) -> Provider:

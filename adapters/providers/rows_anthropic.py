@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, FULL, TRIED
-from llmcore.adapters.providers.provider import IdRule, MediaRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import IdRule, MediaRule, ModelRule, NameRule, Provider
 
 __all__ = ["ANTHROPIC", "BEDROCK", "CLAUDE_MEDIA", "CLAUDE_NAMES"]
 
@@ -90,7 +90,7 @@ BEDROCK = Provider(
     model_names=("*.*", "arn:*", "converse/*", "invoke/*"),
     capabilities=_CONVERSE,  # keys of AWS come from the environment, a profile or a role; `api_key` is a bearer token
     models=(
-        ModelRow(
+        ModelRule(
             "*anthropic.claude*",
             _CONVERSE.model_copy(update={**_ALL_CHOICES, "parallel_tools": True, "context_window": 200_000}),
             _CHOICE,
@@ -107,15 +107,15 @@ BEDROCK = Provider(
                 "dropped": frozenset[str](),
             },
         ),
-        ModelRow(
+        ModelRule(
             "*amazon.nova*",
             _CONVERSE.model_copy(update=_ALL_CHOICES),
             _CHOICE,
             {"searches_by": "web_search_options"},  # the system tool `nova_grounding`
         ),
-        ModelRow("*mistral.*", _CONVERSE.model_copy(update={"tool_choice_required": True}), _CHOICE),
-        ModelRow("*meta.llama*", _CONVERSE, "Amazon Bedrock user guide: Supported models"),
-        ModelRow(
+        ModelRule("*mistral.*", _CONVERSE.model_copy(update={"tool_choice_required": True}), _CHOICE),
+        ModelRule("*meta.llama*", _CONVERSE, "Amazon Bedrock user guide: Supported models"),
+        ModelRule(
             "*deepseek.r1*",
             Capabilities(native_tools=False, json_schema=False, json_object=False, reasoning=True, web_search=False),
             "Amazon Bedrock user guide: Supported models (DeepSeek-R1: no tool use)",

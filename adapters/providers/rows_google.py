@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.providers.common import CLAUDE, CLAUDE_LIMITS, CLAUDE_SAMPLING, GEMINI_CAPABILITIES, LOW_OR_HIGH, TRIED
-from llmcore.adapters.providers.provider import MediaRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import MediaRule, ModelRule, NameRule, Provider
 from llmcore.adapters.providers.rows_anthropic import ANTHROPIC, CLAUDE_MEDIA, CLAUDE_NAMES
 
 __all__ = ["GEMINI", "GEMINI_FAMILY", "VERTEX"]
@@ -17,13 +17,13 @@ _THREE = "Gemini API documentation: Structured output (schema and tools together
 _THINKING = "Gemini API documentation: Gemini thinking"
 
 GEMINI_FAMILY = (
-    ModelRow(
+    ModelRule(
         "gemini-[3-9]*",
         GEMINI_CAPABILITIES.model_copy(update={"schema_with_tools": True, "reasoning": True}),
         _THREE,
         {"thinking": "effort", "efforts": LOW_OR_HIGH},  # a level, no number
     ),
-    ModelRow("gemini-2.5*", GEMINI_CAPABILITIES.model_copy(update={"reasoning": True}), _THINKING),
+    ModelRule("gemini-2.5*", GEMINI_CAPABILITIES.model_copy(update={"reasoning": True}), _THINKING),
 )
 
 GEMINI = Provider(
@@ -42,7 +42,7 @@ GEMINI = Provider(
     capabilities=GEMINI_CAPABILITIES,
     models=(
         *GEMINI_FAMILY,
-        ModelRow(
+        ModelRule(
             "gemma*",
             GEMINI_CAPABILITIES.model_copy(
                 update={"native_tools": False, "json_schema": False, "audio": False, "web_search": False}
@@ -82,7 +82,7 @@ VERTEX = Provider(
     capabilities=Capabilities(streaming=True, schema_with_tools=False, web_search=False),
     models=(
         *(
-            ModelRow(
+            ModelRule(
                 row.pattern,
                 row.capabilities,
                 row.source,
@@ -98,9 +98,9 @@ VERTEX = Provider(
                     **row.changes,
                 },
             )
-            for row in (*GEMINI_FAMILY, ModelRow("gemini*", GEMINI_CAPABILITIES, _THINKING))
+            for row in (*GEMINI_FAMILY, ModelRule("gemini*", GEMINI_CAPABILITIES, _THINKING))
         ),
-        ModelRow(
+        ModelRule(
             "claude*",
             CLAUDE.model_copy(update={"json_schema": False, "schema_with_tools": False}),
             "Claude's documentation: Claude on Vertex AI (the Messages API)",

@@ -13,7 +13,7 @@ from llmcore.adapters.providers.common import (
     RECORDED,
     TRIED,
 )
-from llmcore.adapters.providers.provider import CHAT_MEDIA, IMAGES_ALONE, IdRule, MediaRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import CHAT_MEDIA, IMAGES_ALONE, IdRule, MediaRule, ModelRule, NameRule, Provider
 
 __all__ = ["DEEPSEEK", "GROQ", "MISTRAL", "OPENROUTER", "TOGETHER", "XAI"]
 
@@ -43,13 +43,13 @@ GROQ = Provider(
     searches_by="body",
     capabilities=_GROQ,
     models=(
-        ModelRow(
+        ModelRule(
             "*gpt-oss*",
             _GROQ.model_copy(update={"json_schema": True, "reasoning": True, "tool_choice_required": None}),
             f"{_GROQ_OUTPUTS}; {RECORDED}: harmony takes no forced call",
         ),
-        ModelRow("*kimi-k2*", _GROQ.model_copy(update={"json_schema": True}), _GROQ_OUTPUTS),
-        ModelRow("*llama-4-*", _GROQ.model_copy(update={"json_schema": True, "images": True}), _GROQ_OUTPUTS),
+        ModelRule("*kimi-k2*", _GROQ.model_copy(update={"json_schema": True}), _GROQ_OUTPUTS),
+        ModelRule("*llama-4-*", _GROQ.model_copy(update={"json_schema": True, "images": True}), _GROQ_OUTPUTS),
     ),
     names=_OPENAI_FORM,
     strict_tools=True,
@@ -81,43 +81,43 @@ OPENROUTER = Provider(
     model_names=("*/*", "auto"),
     capabilities=Capabilities(streaming=True, web_search=True),
     models=(
-        ModelRow("openai/gpt-oss*", *_ROUTED_OPENAI),  # open weights, which hosts serve by their chat template
-        ModelRow("openai/gpt-*", *_ROUTED_OPENAI[:2], {**_ROUTED_OPENAI[2], **_NO_TEMPLATE}),
-        ModelRow(
+        ModelRule("openai/gpt-oss*", *_ROUTED_OPENAI),  # open weights, which hosts serve by their chat template
+        ModelRule("openai/gpt-*", *_ROUTED_OPENAI[:2], {**_ROUTED_OPENAI[2], **_NO_TEMPLATE}),
+        ModelRule(
             "anthropic/*",
             CLAUDE.model_copy(update={"json_schema": None, "schema_with_tools": False}),
             _ROUTED,
             {"schema_dialect": "anthropic", "thinks_by_default": False, **_NO_TEMPLATE},
         ),
-        ModelRow(
+        ModelRule(
             "google/gemini-*",
             GEMINI_CAPABILITIES,
             _ROUTED,
             {"schema_dialect": "gemini", "output_dialect": "gemini_json", **_NO_TEMPLATE},
         ),
-        ModelRow(
+        ModelRule(
             "moonshotai/*",
             Capabilities(native_tools=True, tool_choice_required=False, streaming=True, web_search=True),
             f"{RECORDED}: takes no `required`",
         ),
-        ModelRow(
+        ModelRule(
             "deepseek/deepseek-r1*",
             Capabilities(tool_choice_required=False, reasoning=True, streaming=True, web_search=True),
             f"{RECORDED}: takes no `required`",
         ),
-        ModelRow(
+        ModelRule(
             "qwen/qwen3-coder*",
             Capabilities(native_tools=True, tool_choice_required=False, streaming=True, web_search=True),
             f"{RECORDED}: takes no `required`",
             {"schema_dialect": "inline_defs"},
         ),
-        ModelRow(
+        ModelRule(
             "qwen/*",
             Capabilities(streaming=True, web_search=True),
             f"{RECORDED}: definitions inlined",
             {"schema_dialect": "inline_defs"},
         ),
-        ModelRow(
+        ModelRule(
             "meta-llama/*",
             Capabilities(streaming=True, web_search=True),
             f"{RECORDED}: definitions inlined",
@@ -156,18 +156,18 @@ TOGETHER = Provider(
         web_search=False,
     ),
     models=(
-        ModelRow(
+        ModelRule(
             "deepseek-ai/deepseek-r1*",
             Capabilities(tool_choice_required=False, reasoning=True, streaming=True, web_search=False),
             f"{RECORDED}: takes no `required`",
         ),
-        ModelRow(
+        ModelRule(
             "qwen/*",
             Capabilities(json_object=True, schema_with_tools=False, streaming=True, web_search=False),
             f"{RECORDED}: definitions inlined",
             {"schema_dialect": "inline_defs"},
         ),
-        ModelRow(
+        ModelRule(
             "meta-llama/*",
             Capabilities(json_object=True, schema_with_tools=False, streaming=True, web_search=False),
             f"{RECORDED}: definitions inlined",
@@ -193,8 +193,8 @@ MISTRAL = Provider(
     model_names=("*stral-*", "pixtral*", "voxtral*", "open-*", "mixtral*", "ft:*"),
     capabilities=FULL.model_copy(update={"web_search": False}),
     models=(
-        ModelRow("pixtral*", FULL.model_copy(update={"images": True, "web_search": False}), "Mistral documentation: Vision"),
-        ModelRow(
+        ModelRule("pixtral*", FULL.model_copy(update={"images": True, "web_search": False}), "Mistral documentation: Vision"),
+        ModelRule(
             "magistral*",
             FULL.model_copy(update={"reasoning": True, "web_search": False}),
             "Mistral documentation: Reasoning",
@@ -223,7 +223,7 @@ DEEPSEEK = Provider(
     model_names=("deepseek-*",),
     capabilities=_DEEPSEEK,
     models=(
-        ModelRow(
+        ModelRule(
             "deepseek-reasoner*",
             _DEEPSEEK.model_copy(
                 update={
@@ -259,13 +259,13 @@ XAI = Provider(
     model_names=("grok-*",),
     capabilities=_GROK.model_copy(update={"schema_with_tools": False}),
     models=(
-        ModelRow(
+        ModelRule(
             "grok-3-mini*",
             _GROK.model_copy(update={**_GROK_REASONS, "schema_with_tools": False}),
             "xAI documentation: Reasoning (reasoning_effort low or high, which no other model takes)",
             {"thinking": "effort", "efforts": LOW_OR_HIGH, "raw_body": frozenset({"reasoning_effort"})},
         ),
-        ModelRow("grok-[4-9]*", _GROK.model_copy(update=_GROK_REASONS), "xAI documentation: Reasoning"),
+        ModelRule("grok-[4-9]*", _GROK.model_copy(update=_GROK_REASONS), "xAI documentation: Reasoning"),
     ),
     media=IMAGES_ALONE,  # xAI documentation: Image understanding
     names=_OPENAI_FORM,

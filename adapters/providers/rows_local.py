@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from llmcore.adapters.base import Capabilities
 from llmcore.adapters.providers.common import RECORDED, TRIED
-from llmcore.adapters.providers.provider import MediaRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import MediaRule, ModelRule, NameRule, Provider
 
 __all__ = ["LLAMA_CPP", "LM_STUDIO", "OLLAMA", "OPENAI_COMPATIBLE", "SGLANG", "VLLM"]
 
@@ -27,7 +27,7 @@ OLLAMA = Provider(
         web_search=False,
     ),
     models=(
-        ModelRow(
+        ModelRule(
             "*cloud",
             Capabilities(
                 json_schema=False, schema_with_tools=False, tool_choice_required=False, streaming=True, web_search=False

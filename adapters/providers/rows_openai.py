@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmcore.adapters.providers.common import FULL, NO_SAMPLING, OPENAI_LIMITS, TRIED
-from llmcore.adapters.providers.provider import CHAT_MEDIA, IdRule, MediaRule, ModelRow, NameRule, Provider
+from llmcore.adapters.providers.provider import CHAT_MEDIA, IdRule, MediaRule, ModelRule, NameRule, Provider
 
 __all__ = ["AZURE", "OPENAI", "OPENAI_MODELS", "OPENAI_NAMES"]
 
@@ -22,34 +22,34 @@ _MEDIA = {
 
 OPENAI_MODELS = (
     *(
-        ModelRow(pattern, FULL.model_copy(update={"json_schema": False, "schema_with_tools": False, "audio": True}), _AUDIO)
+        ModelRule(pattern, FULL.model_copy(update={"json_schema": False, "schema_with_tools": False, "audio": True}), _AUDIO)
         for pattern in ("gpt-audio*", "gpt-4o*-audio*")
     ),
-    ModelRow(
+    ModelRule(
         "o1-mini*",
         FULL.model_copy(update={"native_tools": False, "web_search": False, "unsupported_parameters": NO_SAMPLING}),
         _REASONING,
     ),
-    ModelRow(
+    ModelRule(
         "*-search-*",
         FULL.model_copy(update={"native_tools": False, "web_search": True}),
         _SEARCH,
         {"searches_by": "web_search_options"},
     ),
-    ModelRow(
+    ModelRule(
         "o[134]*",
         FULL.model_copy(update={"reasoning": True, "web_search": True, "unsupported_parameters": NO_SAMPLING}),
         f"{_REASONING}; {_SEARCHES}",
     ),
-    ModelRow(
+    ModelRule(
         "gpt-[5-9]*",
         FULL.model_copy(update={"reasoning": True, "web_search": True, "unsupported_parameters": NO_SAMPLING}),
         f"{_REASONING}; {_SEARCHES}",
     ),
-    ModelRow("gpt-3.5*", FULL.model_copy(update={**_ELDER, "images": False}), _OUTPUTS),
-    ModelRow("gpt-4", FULL.model_copy(update=_ELDER), _OUTPUTS),
-    ModelRow("gpt-4-*", FULL.model_copy(update=_ELDER), _OUTPUTS),
-    ModelRow(
+    ModelRule("gpt-3.5*", FULL.model_copy(update={**_ELDER, "images": False}), _OUTPUTS),
+    ModelRule("gpt-4", FULL.model_copy(update=_ELDER), _OUTPUTS),
+    ModelRule("gpt-4-*", FULL.model_copy(update=_ELDER), _OUTPUTS),
+    ModelRule(
         "gpt-4*",
         FULL.model_copy(update={"images": True, "web_search": True}),
         f"OpenAI documentation: Images and vision; {_SEARCHES}",
@@ -104,7 +104,7 @@ AZURE = Provider(
     capabilities=FULL.model_copy(update={"json_schema": None, "schema_with_tools": False, "web_search": False}),
     media=_MEDIA,
     models=tuple(
-        ModelRow(row.pattern, row.capabilities.model_copy(update={"web_search": False}), row.source)
+        ModelRule(row.pattern, row.capabilities.model_copy(update={"web_search": False}), row.source)
         for row in OPENAI_MODELS
         if not row.changes
     ),  # of a search model there are no deployments

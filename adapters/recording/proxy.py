@@ -291,7 +291,6 @@ class RecordingProxy:
             **_response(scrubber, ended.status, ended.headers.get("content-type", ""), bytes(ended.received), cut),
         }
         line = transcript(
-            [exchange],
             id=f"{self._path.stem}-1",
             provider=self._provider,
             model=model,
@@ -299,6 +298,7 @@ class RecordingProxy:
             level="wire",
             tools=[definition_of(tool) for tool in _tools(request)],
         )
+        line["exchanges"] = [exchange]
         self._file.append(scrubber.value(line))  # invalid UTF-8 is stored as lone surrogates
         with self._changed:
             self.exchanges += 1

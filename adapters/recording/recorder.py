@@ -12,7 +12,6 @@ exchanges are in the order of their requests.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,7 +22,7 @@ from llmcore.adapters.secrets.known_secrets import process_scrubber, remember
 from llmcore.adapters.secrets.request_secrets import secrets_in
 from llmcore.adapters.secrets.scrubber import Scrubber
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
-from llmcore.support.values.json_data import as_json, encodable
+from llmcore.support.values.json_data import as_json, encodable, read_object
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types import AttemptReason, JsonSchema, ToolDefinition
 
@@ -41,7 +40,6 @@ def tool_dict(tool: ToolDefinition) -> dict[str, Any]:
 
 
 def transcript(
-    exchanges: Iterable[Exchange],
     *,
     id: str,
     provider: str,
@@ -52,7 +50,7 @@ def transcript(
     output_schema: JsonSchema | None = None,
     expect: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return one line of a transcript file."""
+    """Return one line of a transcript file, without exchanges."""
     line: dict[str, Any] = {
         "id": id,
         "provider": provider,
@@ -63,7 +61,7 @@ def transcript(
     }
     if output_schema is not None:
         line["output_schema"] = output_schema
-    line["exchanges"] = list(exchanges)
+    line["exchanges"] = []
     return line | ({"expect": dict(expect)} if expect is not None else {})
 
 
@@ -110,11 +108,7 @@ def _ids_in(path: Path) -> set[str]:
     ids: set[str] = set()
     with path.open(encoding="utf-8", errors="replace") as file:
         for text in file:
-            try:
-                line: object = json.loads(text)
-            except (ValueError, RecursionError):
-                continue  # the file's reader reports this
-            if is_object(line):
+            if (line := read_object(text)) is not None:  # the file's reader reports others
                 ids.add(str(line.get("id")))
     return ids
 
@@ -210,7 +204,6 @@ class Recorder:
             raise ValueError("nothing was recorded: give `recorder.observe` to the adapter as its observer")
         endpoint = self._first.endpoint
         line = transcript(
-            (),
             id=id,
             provider=endpoint.provider,
             model=endpoint.model,

@@ -21,7 +21,7 @@ from llmcore.adapters.base import ModelCall, urls_of_environment
 from llmcore.adapters.request.conversation.media import media_url_error
 from llmcore.adapters.request.conversation.unsendable import blocks_of, cache_marks
 from llmcore.adapters.request.parameters import Prepared, is_elsewhere, is_own_host
-from llmcore.support.values.json_data import as_json
+from llmcore.support.values.json_data import as_json, read_object
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in, texts_in
 from llmcore.types import (
     Block,
@@ -339,7 +339,6 @@ def _times_in(body: bytes, text: str) -> int:
 
 
 def _texts_of(block: Block) -> Iterator[str]:
-    """The text of one block, without reasoning."""
     if isinstance(block, TextBlock):
         yield block.text
     elif isinstance(block, ToolUseBlock):
@@ -364,11 +363,8 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _without_usage(body: bytes) -> bytes:
-    try:
-        document: object = json.loads(body)
-    except (ValueError, RecursionError):
-        return body
-    if not is_object(document) or document.pop("usage", None) is None:
+    document = read_object(body)
+    if document is None or document.pop("usage", None) is None:
         return body
     return as_json(document).encode("utf-8", "surrogatepass")
 

@@ -125,7 +125,6 @@ class Scrubber:
         return [event for (event,) in fresh]
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """The headers without the secret ones."""
         return {name: self.text(value) for name, value in headers.items() if name.lower() not in SECRET_HEADERS}
 
 

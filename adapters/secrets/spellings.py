@@ -83,7 +83,6 @@ class _Layer:
         return _Layer("".join(parts) + self.text[last:], self, pieces)
 
     def without(self, pattern: re.Pattern[str]) -> _Layer:
-        """This layer without the matches."""
         return self.replaced(pattern, lambda _: "") or self
 
     def spans(self, hits: Iterable[Span]) -> list[Span]:

@@ -66,7 +66,6 @@ def _frames(data: bytes) -> Iterator[tuple[dict[str, str], bytes]]:
 
 
 def _headers(data: bytes) -> Iterator[tuple[str, str]]:
-    """The headers with string values."""
     at = 0
     while at < len(data):
         name_end = at + 1 + data[at]

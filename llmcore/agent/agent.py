@@ -349,7 +349,6 @@ class Agent(ReadableOptions):
         return conversation.orchestrator
 
     def _tools_beside(self) -> Any:
-        """The option `tools`."""
         return self._methods().get("tools", self._core.settings.get("tools", ()))
 
     def _methods(self) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from typing import Any
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.agent.options import Emit
 from llmcore.run import RunResult, event_json
+from llmcore.support.code.threads import ThreadCall
 from llmcore.support.values.json_data import json_data
 from llmcore.tools.execution.abandonment import Abandoned, await_foreign
-from llmcore.tools.execution.threads import ThreadCall
 from llmcore.types import AttemptStarted, Finished, ToolResult, Waiting
 from llmcore.types.input.argument_errors import is_async
 from llmcore.types.logs import failure_name, logger

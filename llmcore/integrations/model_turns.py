@@ -58,7 +58,6 @@ class ModelTurns:
             return refusal_reply(error)
 
     def reply_sync(self, messages: list[Json], options: Mapping[str, Any]) -> RunResult[Any]:
-        """As `reply`."""
         try:
             return self._orchestrator.run_sync(_decoded(messages), **self._options(options))
         except Refused as error:
@@ -77,7 +76,6 @@ class ModelTurns:
                 yield part
 
     def stream_sync(self, messages: list[Json], options: Mapping[str, Any]) -> Generator[Part]:
-        """As `stream`."""
         text = LiveText(only_at_end="output_type" in options)
         try:
             with self._orchestrator.stream_sync(_decoded(messages), **self._options(options)) as events:

@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any, get_origin, get_type_hints
 
 from llmcore.run.deadline import thread_within
+from llmcore.support.code.signatures import signature_of
 from llmcore.tools import RunContext
 from llmcore.tools.execution.abandonment import Abandoned, await_foreign, nothing_uncounted
 from llmcore.types import ConfigError, Timeout
@@ -68,11 +69,9 @@ async def called(
 
 def _place_of_context(what: str, function: Callable[..., Any], values: int) -> tuple[bool, bool]:
     """Whether the function takes the context, and whether first."""
-    try:
-        parameters = [*inspect.signature(function).parameters.values()]
-    except (TypeError, ValueError):  # some builtins have no signature
-        return False, False
-    if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters):
+    signature = signature_of(function)
+    parameters = () if signature is None else signature.parameters.values()
+    if signature is None or any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in parameters):
         return False, False
     places = [one for one in parameters if one.kind in _POSITIONAL]
     needed = [one for one in places if one.default is inspect.Parameter.empty]
@@ -80,9 +79,7 @@ def _place_of_context(what: str, function: Callable[..., Any], values: int) -> t
     is_unbound = isinstance(function, FunctionType) and bool(places) and places[0].name == "self"  # nothing would pass it `self`
     if by_name or is_unbound or not len(needed) <= values + 1 or len(places) < values:
         takes = "no argument" if values == 0 else "the value"
-        raise ConfigError(
-            f"{what} takes {takes}, and optionally the RunContext; its parameters are {inspect.signature(function)}"
-        )
+        raise ConfigError(f"{what} takes {takes}, and optionally the RunContext; its parameters are {signature}")
     hints = _hints(function)
     if values and len(needed) > values and _takes_context(needed[0], hints) and not _takes_context(needed[-1], hints):
         return True, True

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TypeVar
 
 from llmcore.adapters.base import IMPORTING
-from llmcore.tools.execution.abandonment import Raised, Timer, nothing_uncounted
-from llmcore.tools.execution.threads import ThreadCall
+from llmcore.support.code.threads import Raised, ThreadCall
+from llmcore.tools.execution.abandonment import Timer, nothing_uncounted
 from llmcore.types import CallerError, Timeout
 
 __all__ = ["GRACE", "needed_loop", "thread_within", "within"]

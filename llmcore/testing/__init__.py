@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.lazy_names import lazy_dir, lazy_names
+from llmcore.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from llmcore.testing.blocking import block_model_requests as block_model_requests
@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from llmcore.testing.replay import ReplayAdapter as ReplayAdapter
     from llmcore.testing.replay_all import replaying as replaying
 
-_LAZY = {"FakeModel": "fake", "ReplayAdapter": "replay", "block_model_requests": "blocking", "replaying": "replay_all"}
-
-__all__ = ["FakeModel", "ReplayAdapter", "block_model_requests", "replaying"]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)
+    _NAMES_BY_MODULE = {
+        "blocking": "block_model_requests",
+        "fake": "FakeModel",
+        "replay": "ReplayAdapter",
+        "replay_all": "replaying",
+    }
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _NAMES_BY_MODULE)

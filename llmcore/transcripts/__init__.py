@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.lazy_names import lazy_dir, lazy_names
+from llmcore.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from llmcore.transcripts.errors import TranscriptError as TranscriptError
@@ -38,61 +38,18 @@ if TYPE_CHECKING:
     from llmcore.transcripts.scoring.units import Unit as Unit
     from llmcore.transcripts.scoring.units import units_of as units_of
 
-_LAZY = {
-    "AttemptNote": "model",
-    "DialectRow": "scoring.report",
-    "EventSplitter": "formats.events",
-    "Exchange": "model",
-    "Expectation": "model",
-    "ExpectedCall": "model",
-    "FamilyRow": "scoring.report",
-    "Finding": "scoring.report",
-    "Judgement": "scoring.judging",
-    "Mismatch": "scoring.expectations",
-    "Outcome": "scoring.units",
-    "Score": "scoring.score",
-    "ScoreReport": "scoring.report",
-    "Transcript": "model",
-    "TranscriptError": "errors",
-    "TranscriptReader": "formats.reader",
-    "Unit": "scoring.units",
-    "family_of": "scoring.families",
-    "is_real_provider": "scoring.families",
-    "joined": "joining",
-    "judge": "scoring.judging",
-    "looks_like_events": "formats.events",
-    "read_transcripts": "formats.reader",
-    "split_events": "formats.events",
-    "units_of": "scoring.units",
-}
-
-__all__ = [
-    "AttemptNote",
-    "DialectRow",
-    "EventSplitter",
-    "Exchange",
-    "Expectation",
-    "ExpectedCall",
-    "FamilyRow",
-    "Finding",
-    "Judgement",
-    "Mismatch",
-    "Outcome",
-    "Score",
-    "ScoreReport",
-    "Transcript",
-    "TranscriptError",
-    "TranscriptReader",
-    "Unit",
-    "family_of",
-    "is_real_provider",
-    "joined",
-    "judge",
-    "looks_like_events",
-    "read_transcripts",
-    "split_events",
-    "units_of",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)
+    _NAMES_BY_MODULE = {
+        "errors": "TranscriptError",
+        "formats.events": "EventSplitter looks_like_events split_events",
+        "formats.reader": "TranscriptReader read_transcripts",
+        "joining": "joined",
+        "model": "AttemptNote Exchange Expectation ExpectedCall Transcript",
+        "scoring.expectations": "Mismatch",
+        "scoring.families": "family_of is_real_provider",
+        "scoring.judging": "Judgement judge",
+        "scoring.report": "DialectRow FamilyRow Finding ScoreReport",
+        "scoring.score": "Score",
+        "scoring.units": "Outcome Unit units_of",
+    }
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _NAMES_BY_MODULE)

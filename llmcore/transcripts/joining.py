@@ -175,7 +175,6 @@ def _parts_of(value: Any) -> Any:
 
 
 def _last_turn(items: Sequence[Any]) -> _Turn | None:
-    """The last turn of the assistant."""
     written: list[JsonObject] = []
     for item in reversed(items):
         data = object_in(item)

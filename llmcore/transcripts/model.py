@@ -160,7 +160,6 @@ class Transcript(_Kept):
 
     @property
     def label(self) -> str:
-        """Its id, else its place."""
         return self.id or (f"{self._path}:{self._line}" if self._line else str(self._path or "-"))
 
     def placed(self, path: Path, line: int | None, *, flat: bool) -> Transcript:

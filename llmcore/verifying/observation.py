@@ -12,7 +12,7 @@ from llmcore.support.values.narrowing import is_object, object_in, objects_in
 from llmcore.transcripts.scoring.call_errors import CALL_ERRORS, CallError, errors_after_repairs, errors_as_written
 from llmcore.types import Envelope, LLMCoreError, ToolCall, ToolSet, Usage
 from llmcore.validator import ProblemKind
-from llmcore.validator.report import validate
+from llmcore.validator.report import validate_calls
 from llmcore.verifying.cases import Question
 
 __all__ = ["CALL_ERRORS", "CallError", "Observation", "SentCall"]
@@ -68,7 +68,7 @@ class Observation:
     @cached_property
     def errors(self) -> list[tuple[set[CallError], set[CallError]]]:
         """For each call, its errors as it was sent, and those that are left after llmcore's repairs."""
-        report = validate(self.envelope, ToolSet(self.question.tools))
+        report = validate_calls(self.envelope, ToolSet(self.question.tools))
         refused: dict[int | None, ProblemKind] = {problem.call: problem.kind for problem in reversed(report.problems)}
         found: list[tuple[set[CallError], set[CallError]]] = []
         for index, (written, judged) in enumerate(zip(self.envelope.tool_calls, report.calls, strict=True)):

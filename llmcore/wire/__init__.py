@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.lazy_names import lazy_dir, lazy_names
+from llmcore.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from llmcore.wire.append_only import AppendOnlyStream as AppendOnlyStream
@@ -31,37 +31,13 @@ if TYPE_CHECKING:
     from llmcore.wire.tools import DecodedTools as DecodedTools
     from llmcore.wire.tools import decode_tools as decode_tools
 
-_LAZY = {
-    "AppendOnlyStream": "append_only",
-    "DecodedTools": "tools",
-    "HttpExchange": "exchange",
-    "ExchangeOptions": "exchange",
-    "Offered": "offering",
-    "ReplyReport": "rewriting",
-    "RewriteSettings": "rewriting",
-    "Rewritten": "rewriting",
-    "WithheldCall": "offering",
-    "decode_tools": "tools",
-    "new_id": "ids",
-    "offered": "offering",
-    "with_new_ids": "ids",
-}
-
-__all__ = [
-    "AppendOnlyStream",
-    "DecodedTools",
-    "ExchangeOptions",
-    "HttpExchange",
-    "Offered",
-    "ReplyReport",
-    "RewriteSettings",
-    "Rewritten",
-    "WithheldCall",
-    "decode_tools",
-    "new_id",
-    "offered",
-    "with_new_ids",
-]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)
+    _NAMES_BY_MODULE = {
+        "append_only": "AppendOnlyStream",
+        "exchange": "ExchangeOptions HttpExchange",
+        "ids": "new_id with_new_ids",
+        "offering": "Offered WithheldCall offered",
+        "rewriting": "ReplyReport RewriteSettings Rewritten",
+        "tools": "DecodedTools decode_tools",
+    }
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _NAMES_BY_MODULE)

@@ -229,7 +229,6 @@ class AppendOnlyStream:
         return result
 
     def _restored_calls(self) -> list[_TextEvent]:
-        """The text of the pending calls."""
         if not self._pending:
             return []
         span = self._pending[0].span

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from llmcore import Budget, CapabilityStore, FallbackExhausted, LLMCoreError, ModelRegistry, Orchestrator, RunResult, tool
 from llmcore.adapters.litellm.engine import close_clients, litellm
 from llmcore.fallback import EscalateModel, OtherMode, Retry, TextOnly
-from llmcore.tools.execution.threads import idle
+from llmcore.support.code.threads import idle
 from llmcore.types import Finished, InternalError, RetryConfig
 from tests.helpers.chaos_server import ChaosServer, answer_of, prompt_of, result_of
 from tests.run.support import assert_valid

@@ -19,7 +19,7 @@ from llmcore.normalizer.dialects.registry import DIALECTS
 from llmcore.support.values.narrowing import is_list, is_object
 from llmcore.types.envelope import Envelope, ToolCall
 from llmcore.types.tools import ToolSet
-from llmcore.validator.report import validate
+from llmcore.validator.report import validate_calls
 
 from .helpers import tool
 
@@ -68,7 +68,7 @@ def _is_told(call: ToolCall) -> bool:
 
 def _lost(found: Envelope, text: str) -> list[object]:
     """What a call that may run lacks or has too much, and nothing tells."""
-    if not found.tool_calls or all(map(_is_told, found.tool_calls)) or not validate(found, _TOOLS).runnable:
+    if not found.tool_calls or all(map(_is_told, found.tool_calls)) or not validate_calls(found, _TOOLS).runnable:
         return []
     left = found.content if any(call.repairs for call in found.tool_calls) else ""
     said = [one for call in found.tool_calls if call.arguments is not None for one in _texts(call.arguments)]

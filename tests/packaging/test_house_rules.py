@@ -118,7 +118,7 @@ def lacks_all(tree: ast.Module) -> bool:
         for node in [*tree.body, *hidden]
         for target in (node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)])
     )
-    if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+    if any(isinstance(name, ast.Name) and name.id == "__all__" for target in targets if target for name in ast.walk(target)):
         return False
     return any(not isinstance(node, ast.Expr) for node in tree.body)
 
@@ -254,6 +254,7 @@ def test_a_long_function_is_seen() -> None:
         ('"""Doc."""\nX = 1\n__all__ = ["X"]', False),
         ('"""Doc."""\n__all__: list[str] = []\nX = 1', False),
         ('"""Doc."""\nX = 1\nif not TYPE_CHECKING:\n    __all__ = ["X"]', False),
+        ('"""Doc."""\nif not TYPE_CHECKING:\n    __all__, __getattr__ = lazy_names()', False),
     ],
 )
 def test_a_missing_all_is_seen(code: str, expected: bool) -> None:

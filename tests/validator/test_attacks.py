@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from llmcore.types import Envelope, JsonSchema, OutputParseError, ToolDefinition, ToolSet
-from llmcore.validator import parse, validate
+from llmcore.validator import parse, validate_calls
 from llmcore.validator.coercion.coercer import Strictness, coerce
 from llmcore.validator.schema.compiled import compile_schema
 from tests.helpers.growth import assert_linear
@@ -92,7 +92,7 @@ def test_code_in_arguments_stays_text(tmp_path: Path) -> None:
     target = tmp_path / "made"
     code = f"__import__('os').system('touch {target}')"
     tools = ToolSet([ToolDefinition(name="run", parameters=object_schema(code={"type": "string"}, n={"type": "integer"}))])
-    report = validate(Envelope(toolCalls=[call("run", {"code": code, "n": code})]), tools, strictness="lenient")
+    report = validate_calls(Envelope(toolCalls=[call("run", {"code": code, "n": code})]), tools, strictness="lenient")
     assert report.calls[0].arguments == {"code": code, "n": code}
     assert [problem.path for problem in report.problems] == ["n"]
     assert not target.exists()

@@ -8,7 +8,7 @@ import pytest
 
 from llmcore.normalizer import normalize
 from llmcore.types import Envelope, NearMiss, Repair, ToolDefinition, ToolDefinitionError, ToolSet
-from llmcore.validator import validate
+from llmcore.validator import validate_calls
 from llmcore.validator.coercion.last_resort import repaired_arguments
 from tests.validator.schemas import WEATHER, call, weather_tools
 
@@ -19,29 +19,29 @@ def envelope(*calls: Any, **fields: Any) -> Envelope:
 
 def test_a_good_call_is_returned_as_the_same_object() -> None:
     good = call(arguments={"city": "Rome", "days": 3})
-    report = validate(envelope(good), weather_tools())
+    report = validate_calls(envelope(good), weather_tools())
     assert report.ok
     assert report.calls[0] is good
     assert report.runnable == [good]
 
 
 def test_names_and_arguments_are_mended_and_recorded() -> None:
-    report = validate(envelope(call("functions.Get-Weather:0", {"City": "Rome", "days": "3"})), weather_tools())
+    report = validate_calls(envelope(call("functions.Get-Weather:0", {"City": "Rome", "days": "3"})), weather_tools())
     (mended,) = report.calls
     assert (mended.name, mended.arguments, mended.known) == ("get_weather", {"city": "Rome", "days": 3}, True)
     assert [repair.kind for repair in mended.repairs] == ["tool_name", "renamed_key", "number_from_text"]
 
 
 def test_off_changes_nothing() -> None:
-    report = validate(envelope(call("Get_Weather", {"city": "Rome"})), weather_tools(), strictness="off")
+    report = validate_calls(envelope(call("Get_Weather", {"city": "Rome"})), weather_tools(), strictness="off")
     assert [problem.kind for problem in report.problems] == ["unknown_tool"]
-    report = validate(envelope(call(arguments={"city": 5})), weather_tools(), strictness="off")
+    report = validate_calls(envelope(call(arguments={"city": 5})), weather_tools(), strictness="off")
     assert report.calls[0].arguments == {"city": 5}
     assert not report.ok
 
 
 def test_an_unknown_name_goes_back_with_the_list_and_never_runs() -> None:
-    report = validate(envelope(call("weather", {"city": "Rome"})), weather_tools())
+    report = validate_calls(envelope(call("weather", {"city": "Rome"})), weather_tools())
     (problem,) = report.problems
     assert problem.kind == "unknown_tool"
     assert problem.choices == ["get_weather"]
@@ -50,7 +50,7 @@ def test_an_unknown_name_goes_back_with_the_list_and_never_runs() -> None:
 
 
 def test_problems_belong_to_their_call() -> None:
-    report = validate(
+    report = validate_calls(
         envelope(call(arguments={"city": "Rome"}), call(arguments={"days": 0}), call("nothing", {})), weather_tools()
     )
     assert {problem.call for problem in report.problems} == {1, 2}
@@ -62,12 +62,12 @@ def test_problems_belong_to_their_call() -> None:
 
 
 def test_a_cut_call_never_runs() -> None:
-    report = validate(envelope(call(arguments={"city": "Rome"}, complete=False)), weather_tools(read_only=True))
+    report = validate_calls(envelope(call(arguments={"city": "Rome"}, complete=False)), weather_tools(read_only=True))
     assert [problem.kind for problem in report.problems] == ["incomplete"]
 
 
 def test_arguments_that_could_not_be_read_are_not_invented() -> None:
-    report = validate(envelope(call(arguments=None, raw_arguments="Rome, please")), weather_tools(read_only=True))
+    report = validate_calls(envelope(call(arguments=None, raw_arguments="Rome, please")), weather_tools(read_only=True))
     assert [problem.kind for problem in report.problems] == ["unreadable_arguments"]
     assert report.calls[0].arguments is None
 
@@ -87,41 +87,41 @@ def test_arguments_that_could_not_be_read_are_not_invented() -> None:
 )
 def test_which_repairs_may_run(safety: Any, read_only: bool, strictness: Any, runs: bool) -> None:
     repaired = call(arguments={"city": "Rome"}, repairs=[Repair(kind="inner_quotes", path="city", safety=safety)])
-    report = validate(envelope(repaired), weather_tools(read_only=read_only), strictness=strictness)
+    report = validate_calls(envelope(repaired), weather_tools(read_only=read_only), strictness=strictness)
     assert report.ok is runs
     assert [problem.kind for problem in report.problems] == ([] if runs else ["untrusted"])
 
 
 def test_a_lenient_guess_runs_on_read_only_tools_only() -> None:
     guessed = envelope(call(arguments={"city": "Rome", "days": "about 3"}))
-    assert validate(guessed, weather_tools(read_only=True), strictness="lenient").ok
-    assert not validate(guessed, weather_tools(), strictness="lenient").ok
+    assert validate_calls(guessed, weather_tools(read_only=True), strictness="lenient").ok
+    assert not validate_calls(guessed, weather_tools(), strictness="lenient").ok
 
 
 def test_near_misses_matter_only_where_a_call_was_due() -> None:
     miss = NearMiss(span=(0, 9), name="get_weather", reason="not_at_line_start")
     words = envelope(content="get_weather", near_misses=[miss])
-    assert validate(words, weather_tools()).ok
-    (problem,) = validate(words, weather_tools(), required=True).problems
+    assert validate_calls(words, weather_tools()).ok
+    (problem,) = validate_calls(words, weather_tools(), required=True).problems
     assert (problem.kind, problem.tool) == ("near_miss", "get_weather")
-    assert [problem.kind for problem in validate(envelope(), weather_tools(), required=True).problems] == ["no_call"]
+    assert [problem.kind for problem in validate_calls(envelope(), weather_tools(), required=True).problems] == ["no_call"]
 
 
 def test_without_tools_told_only_the_call_itself_is_judged() -> None:
-    assert validate(envelope(call("anything", {"a": 1})), None).ok
-    assert not validate(envelope(call("anything", None)), None).ok
-    assert [problem.kind for problem in validate(envelope(call()), []).problems] == ["unknown_tool"]
+    assert validate_calls(envelope(call("anything", {"a": 1})), None).ok
+    assert not validate_calls(envelope(call("anything", None)), None).ok
+    assert [problem.kind for problem in validate_calls(envelope(call()), []).problems] == ["unknown_tool"]
 
 
 def test_plain_tool_dicts_are_taken() -> None:
     tool = {"type": "function", "function": {"name": "get_weather", "parameters": WEATHER}}
-    assert validate(envelope(call(arguments={"city": "Rome"})), [tool]).ok
+    assert validate_calls(envelope(call(arguments={"city": "Rome"})), [tool]).ok
 
 
 def test_a_tool_that_cannot_be_used_is_the_callers_error() -> None:
     tools = ToolSet([ToolDefinition(name="bad", parameters={"type": "object", "properties": {"a": {"type": "strin"}}})])
     with pytest.raises(ToolDefinitionError, match=r"tool 'bad'.*did you mean 'string'"):
-        validate(envelope(call("bad", {})), tools)
+        validate_calls(envelope(call("bad", {})), tools)
 
 
 # --- the last rung ----------------------------------------------------------------------------------------------------
@@ -130,12 +130,12 @@ def test_a_tool_that_cannot_be_used_is_the_callers_error() -> None:
 def test_the_last_rung_repairs_one_call_of_a_read_only_tool() -> None:
     broken = '{"city": "Rome" "days": 3'
     calls = [call(arguments=None, raw_arguments=broken, id=f"call_{number}") for number in range(2)]
-    report = validate(envelope(*calls), weather_tools(read_only=True))
+    report = validate_calls(envelope(*calls), weather_tools(read_only=True))
     assert report.calls[0].arguments == {"city": "Rome", "days": 3}
     assert [repair.safety for repair in report.calls[0].repairs] == ["guess"]
     assert [problem.call for problem in report.problems] == [1]
-    assert not validate(envelope(calls[0]), weather_tools()).ok
-    assert not validate(envelope(calls[0], finish_reason="length"), weather_tools(read_only=True)).ok
+    assert not validate_calls(envelope(calls[0]), weather_tools()).ok
+    assert not validate_calls(envelope(calls[0], finish_reason="length"), weather_tools(read_only=True)).ok
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_the_last_rung_keeps_within_its_bounds(raw: str) -> None:
 )
 def test_a_guess_is_asked_about_in_words_that_a_model_can_act_on(kind: str, path: str, said: str) -> None:
     guessed = call(arguments={"city": "Rome"}, repairs=[Repair(kind=kind, path=path, safety="guess")])
-    (problem,) = validate(envelope(guessed), weather_tools()).problems
+    (problem,) = validate_calls(envelope(guessed), weather_tools()).problems
     assert problem.kind == "untrusted"
     assert str(problem).startswith(said)
 
@@ -181,4 +181,4 @@ def test_a_sum_that_becomes_a_text_is_a_guess(arguments: str, ok: bool) -> None:
     properties = {"label": {"type": "string"}, "n": {"type": "number"}}
     tools = ToolSet([ToolDefinition(name="save", parameters={"type": "object", "properties": properties})])
     reply = normalize(f'<tool_call>{{"name": "save", "arguments": {arguments}}}</tool_call>', tools)
-    assert validate(reply, tools).ok is ok
+    assert validate_calls(reply, tools).ok is ok

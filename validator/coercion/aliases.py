@@ -116,8 +116,7 @@ class _Renaming:
             inner = [self.named(item, view.item_schema(index), (*path, index)) for index, item in enumerate(value)]
         else:
             return value
-        branches = [branch for alternatives in view.alternatives for branch in alternatives]
-        return self._of_alternatives(inner, branches, path) if branches else inner
+        return self._of_alternatives(inner, view.branches, path) if view.branches else inner
 
     def _of_alternatives(self, value: Any, branches: list[Any], path: Path) -> Any:
         """The value as the first alternative that it then fits; else as the one with most matching names."""

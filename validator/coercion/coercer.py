@@ -231,17 +231,15 @@ class _Coercer:
             made = _joined([item.value for item in parts], parts, value)
         else:
             return Coerced(value, [])
-        branches = [branch for alternatives in view.alternatives for branch in alternatives if self.fits(value, branch)]
-        tried = [self._with_integers(made.value, branch, path) for branch in branches]
+        tried = [self._with_integers(made.value, branch, path) for branch in view.branches if self.fits(value, branch)]
         fewest = min(tried, key=lambda one: len(one.repairs), default=Coerced(made.value, []))
         return Coerced(fewest.value, [*made.repairs, *fewest.repairs])
 
     def _branches(self, value: Any, view: View, path: Path) -> list[Coerced]:
         """The value coerced to each alternative."""
-        branches = [branch for alternatives in view.alternatives for branch in alternatives]
         before = self.listing
         self.listing = is_list(value) and "array" in json_kinds(self.schema, view)
-        made = [self.fixed(value, branch, path) for branch in branches]
+        made = [self.fixed(value, branch, path) for branch in view.branches]
         self.listing = before
         return made
 

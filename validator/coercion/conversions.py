@@ -96,7 +96,6 @@ def _duration(value: Any) -> str | None:
 
 
 def _date_of_midnight(text: str) -> str | None:
-    """The date of a timestamp at midnight."""
     try:
         moment = datetime.fromisoformat(text.strip()) if len(text) > _DATE_LENGTH else None
     except ValueError:

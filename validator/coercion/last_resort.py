@@ -59,7 +59,6 @@ def _loads(text: str) -> object:
 
 
 def _keys_within(value: Any) -> list[str]:
-    """All keys, at any depth."""
     waiting, keys = [value], list[str]()
     while waiting:
         item = waiting.pop()

@@ -54,6 +54,11 @@ class View:
         return self.prefix[index] if index < len(self.prefix) else self.items
 
     @property
+    def branches(self) -> list[Any]:
+        """The members of all `alternatives`."""
+        return [branch for each in self.alternatives for branch in each]
+
+    @property
     def item_names(self) -> list[str]:
         """The names of a named tuple's items."""
         return self.names if "array" in self.types else []
@@ -87,8 +92,7 @@ def _new_view(schema: CompiledSchema, subschema: Any) -> View:
 
 def json_kinds(schema: CompiledSchema, view: View) -> set[str]:
     """Return the types that a view or one of its alternatives allows. Empty if the schema does not say."""
-    branches = [branch for alternatives in view.alternatives for branch in alternatives]
-    return {*view.types, *(name for branch in branches for name in view_of(schema, branch).types)}
+    return {*view.types, *(name for branch in view.branches for name in view_of(schema, branch).types)}
 
 
 def _add(view: View, part: JsonSchema) -> None:

@@ -16,17 +16,17 @@ Rules
   take the call back. It may end a typed answer that is not closed: `12` may be half of 1234. Both count as cut.
 - Near misses are asked about only if a call was required.
 
-`CorrectionLoop` does no I/O: `next()` returns what to ask, and `receive()` accepts the answer. `correct` runs it with a
-function that sends the requests. Neither knows an adapter, a clock or a budget, apart from the number of re-asks. An envelope
-read from Groq's `failed_generation` is corrected like any other. If that text already holds a valid call, nothing is asked.
+`CorrectionLoop` does no I/O: `next()` returns what to ask, and `receive()` accepts the answer. It knows no adapter, clock or
+budget, apart from the number of re-asks. An envelope read from Groq's `failed_generation` is corrected like any other. If that
+text already holds a valid call, nothing is asked.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from llmcore.normalizer.scanning.words import TURN_TOKENS
 from llmcore.types import (
@@ -57,16 +57,24 @@ from llmcore.validator.correction.turns import (
     with_all_withdrawn,
     without_failing,
 )
-from llmcore.validator.output.parsing import ParseDetail, json_schema, parse_detailed
-from llmcore.validator.report import ValidationReport, cut_off_problem, validate
+from llmcore.validator.output.parsing import ParseDetail
+from llmcore.validator.report import ValidationReport, cut_off_problem, validate_calls
 from llmcore.validator.schema.problems import Problem, shown_value, summary
 
-__all__ = ["DEFAULT_REASK_TOKENS", "FAILED_CALL_WORDS", "Correction", "CorrectionLoop", "CorrectionResult", "Outcome", "correct"]
+__all__ = [
+    "DEFAULT_REASK_TOKENS",
+    "FAILED_CALL_WORDS",
+    "Correction",
+    "CorrectionLoop",
+    "CorrectionResult",
+    "Outcome",
+    "TypedOutput",
+]
 
 Outcome = Literal["ok", "answered", "repeated", "spent", "stopped"]
 """`ok`: every call may run, and the value fits. `answered`: the model answered in words although no call was required, or
 repeated a guess; the turn's calls do not run. `repeated`: a reply equals an earlier one. `spent`: no re-ask is left.
-`stopped`: `ask` returned None."""
+`stopped`: the correction could not be sent."""
 
 FAILED_CALL_WORDS = frozenset({"tool_use_failed", "json_validate_failed", "MALFORMED_FUNCTION_CALL"})
 """Finish words of replies in which the provider (Groq, Gemini) could not read what was asked for."""
@@ -104,7 +112,7 @@ class CorrectionResult:
     """The turn after correction.
 
     `envelope` holds the kept calls and the corrected ones, in the places of the failing ones. `report` is its report. `value`
-    (and `detail`) is the typed output, if there is an `output_type` and the turn is a final answer that fits. `corrections`
+    (and `detail`) is the typed output, if there is an `output` and the turn is a final answer that fits. `corrections`
     are the re-asks, oldest first.
     """
 
@@ -139,6 +147,17 @@ class _Review:
     cause: BaseException | None = None
 
 
+class TypedOutput(Protocol):
+    """What the loop needs of an output type."""
+
+    @property
+    def schema(self) -> JsonSchema: ...
+
+    def read(self, text: str, strictness: Strictness) -> ParseDetail:
+        """The value in an answer. Raises `OutputParseError`."""
+        ...
+
+
 class CorrectionLoop:
     """The correction loop without its I/O.
 
@@ -148,11 +167,10 @@ class CorrectionLoop:
         loop.result
 
     `reasks` is how many re-asks are left. `required`: the request forced a call, so a reply in words is a problem.
-    `output_type`: a turn without calls must parse as this type, as in `llmcore.parse`. `may_call`: no tool was called yet. If
-    the model then answers without a value, it may need a tool, so the tools are offered again.
+    `output`: it must be able to read a turn without calls. `may_call`: no tool was called yet. If the model then answers
+    without a value, it may need a tool, so the tools are offered again.
 
-    `max_tokens` is the request's own. `strictness` is that of `validate` and `parse`. `read` reads the typed output from a
-    text and raises `OutputParseError`; the default is `parse`. Raises `CallerError` for negative `reasks`.
+    `max_tokens` is the request's own. `strictness` is that of `validate` and `parse`. Raises `CallerError` for negative `reasks`.
     """
 
     def __init__(
@@ -164,16 +182,14 @@ class CorrectionLoop:
         required: bool = False,
         may_call: bool = False,
         strictness: Strictness = "safe",
-        output_type: Any = None,
+        output: TypedOutput | None = None,
         max_tokens: int | None = None,
-        read: Callable[[str], ParseDetail] | None = None,
     ) -> None:
         if reasks < 0:
             raise CallerError(f"reasks must be 0 or more, got {reasks}")
         self._tools, self._required, self._may_call = tools, required, may_call
         self._strictness: Strictness = strictness
-        self._output_type, self._max_tokens, self._left = output_type, max_tokens, reasks
-        self._read = read
+        self._output, self._max_tokens, self._left = output, max_tokens, reasks
         self._corrections: list[Correction] = []
         self._envelope = envelope
         self._review = self._judge(envelope, required)
@@ -254,7 +270,7 @@ class CorrectionLoop:
         """End the loop after a reply with guesses, since guesses are asked about only once."""
         if self._review.report.runnable:
             self._set_turn(without_failing(self._turn))
-        elif answer.source and self._output_type is None:
+        elif answer.source and self._output is None:
             self._set_turn((_as_text_answer(answer), self._all_dropped()))
         else:
             return
@@ -313,13 +329,13 @@ class CorrectionLoop:
 
     def _judge(self, envelope: Envelope, required: bool) -> _Review:
         due = required or _call_failed(envelope)
-        report = validate(envelope, self._tools, strictness=self._strictness, required=due)
+        report = validate_calls(envelope, self._tools, strictness=self._strictness, required=due)
         if report.ok and envelope.tool_calls and (_ends_inside_a_call(envelope) or _continues_after_last_call(envelope)):
             return _Review(report, None, (cut_off_problem(),))
-        if report.problems or envelope.tool_calls or self._output_type is None or envelope.needs_more_work is True:
+        if report.problems or envelope.tool_calls or self._output is None or envelope.needs_more_work is True:
             return _Review(report, None, tuple(report.problems))
         try:
-            detail = self._parsed(envelope.content)
+            detail = self._output.read(envelope.content, self._strictness)
         except OutputParseError as error:
             return _Review(report, None, tuple(error.problems), error.__cause__)
         last_kind = next((segment.kind for segment in reversed(envelope.segments) if segment.kind != "markup"), "content")
@@ -327,11 +343,6 @@ class CorrectionLoop:
         if envelope.finish_reason == "length" and may_be_cut:
             return _Review(report, None, (_incomplete_value_problem(envelope.content),))
         return _Review(report, detail, ())
-
-    def _parsed(self, text: str) -> ParseDetail:
-        if self._read is not None:
-            return self._read(text)
-        return parse_detailed(text, self._output_type, strictness=self._strictness)
 
     def _correction(self) -> Correction:
         problems = self._review.problems
@@ -366,7 +377,7 @@ class CorrectionLoop:
     def _may_need_tools(self) -> bool:
         """Whether the model answered in words without a value, although it had called no tool yet."""
         words = self._envelope.content
-        return self._may_call and self._output_type is not None and bool(words.strip()) and not ("{" in words or "[" in words)
+        return self._may_call and self._output is not None and bool(words.strip()) and not ("{" in words or "[" in words)
 
     def _choice(self, calls: Sequence[ToolCall], offered: Sequence[ToolDefinition]) -> ToolChoice:
         """Forced only if the request forced a call. The model must stay free to say that it cannot make one."""
@@ -377,7 +388,7 @@ class CorrectionLoop:
         return {"name": offered[0].name} if len(offered) == 1 and calls else "required"
 
     def _output_schema(self, calls: Sequence[ToolCall]) -> JsonSchema | None:
-        return json_schema(self._output_type) if self._output_type is not None and not calls else None
+        return self._output.schema if self._output is not None and not calls else None
 
     @property
     def _kept_indexes(self) -> list[int]:
@@ -403,37 +414,6 @@ class CorrectionLoop:
             self._max_tokens = 2 * self._max_tokens if self._max_tokens else DEFAULT_REASK_TOKENS
             return self._max_tokens
         return None
-
-
-async def correct(
-    envelope: Envelope,
-    tools: ToolSet,
-    ask: Callable[[Correction], Awaitable[Envelope | None]],
-    *,
-    reasks: int = 2,
-    required: bool = False,
-    strictness: Strictness = "safe",
-    output_type: Any = None,
-    max_tokens: int | None = None,
-) -> CorrectionResult:
-    """Run a `CorrectionLoop` and return its result.
-
-    `ask` sends one correction and returns the normalized reply, or None if no further request is allowed. It counts the
-    request in the caller's budget and records its `Attempt`. What `ask` raises is raised here. If the turn has no problem,
-    `ask` is not called.
-    """
-    loop = CorrectionLoop(
-        envelope,
-        tools,
-        reasks=reasks,
-        required=required,
-        strictness=strictness,
-        output_type=output_type,
-        max_tokens=max_tokens,
-    )
-    while (correction := loop.next()) is not None:
-        loop.receive(await ask(correction))
-    return loop.result
 
 
 # --- turns ------------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ class _Echoes:
         If the type lists no keys or allows other keys, every key is known.
         """
         names: set[str] = set()
-        for branch in self._branches(subschema):
+        for branch in view_of(self.schema, subschema).branches or [subschema]:
             view = view_of(self.schema, branch)
             if view.types and "object" not in view.types:
                 continue
@@ -83,14 +83,13 @@ class _Echoes:
 
     def _allows(self, value: str, subschema: Any) -> bool:
         """Whether the schema itself lists this value."""
-        return any(value in (view_of(self.schema, branch).allowed or ()) for branch in self._branches(subschema))
+        return any(
+            value in (view_of(self.schema, branch).allowed or ())
+            for branch in view_of(self.schema, subschema).branches or [subschema]
+        )
 
     def _only_branch(self, subschema: Any, kind: str) -> Any:
         """The only alternative that takes a value of this kind. If there are several, the schema of any value."""
-        found = [branch for branch in self._branches(subschema) if kind in view_of(self.schema, branch).types]
+        branches = view_of(self.schema, subschema).branches or [subschema]
+        found = [branch for branch in branches if kind in view_of(self.schema, branch).types]
         return found[0] if len(found) == 1 else True
-
-    def _branches(self, subschema: Any) -> list[Any]:
-        """The alternatives of a schema, or the schema itself if it has none."""
-        alternatives = view_of(self.schema, subschema).alternatives
-        return [branch for each in alternatives for branch in each] or [subschema]

@@ -117,9 +117,7 @@ def _is_of_kind(value: Any, member: Member) -> bool:
 
 
 def _known_keys(value: dict[str, Any], member: Member) -> set[str]:
-    """The keys of the value that a member knows."""
     view = view_of(*member)
-    branches = [branch for alternatives in view.alternatives for branch in alternatives]
-    known = {key for branch in branches for key in _known_keys(value, Member(member.schema, branch))}
-    takes_all = view.patterns or is_object(view.extra) or not (view.properties or branches)
+    known = {key for branch in view.branches for key in _known_keys(value, Member(member.schema, branch))}
+    takes_all = view.patterns or is_object(view.extra) or not (view.properties or view.branches)
     return {*value} if takes_all else known | {key for key in value if key in view.properties}

@@ -429,7 +429,6 @@ class _Parse:
         return all(repair.safety in self.admitted for repair in repairs)
 
     def _largest_failure(self) -> _Failure:
-        """The failure of the largest candidate."""
         return max(self.problems, key=lambda failure: failure.size, default=_Failure(0, []))
 
     def _error(self, found: Found, problems: Sequence[Problem]) -> OutputParseError:

@@ -40,8 +40,7 @@ class TypeShape:
     def array(self) -> View | None:
         """The type as an array of any length, if it is one, alone or beside alternatives that are no objects."""
         root = view_of(self.schema, self.schema.schema)
-        branches = [branch for alternatives in root.alternatives for branch in alternatives]
-        views = [root, *(view_of(self.schema, branch) for branch in branches)]
+        views = [root, *(view_of(self.schema, branch) for branch in root.branches)]
         arrays = [view for view in views if view.types == ("array",) and not view.prefix]
         return arrays[0] if len(arrays) == 1 and "object" not in json_kinds(self.schema, root) else None
 
@@ -78,7 +77,7 @@ class TypeShape:
         """Whether a value of the type, or an item of it, can stand inside another."""
         if self.is_open:
             return True
-        roots = [self.schema.resolve(part) for part in self._with_branches(self._value)]
+        roots = [self.schema.resolve(part) for part in view_of(self.schema, self._value).branches or [self._value]]
         waiting = [inner for part in roots if is_object(part) for inner in _subschemas(part)]
         seen: set[int] = set()
         while waiting:
@@ -94,13 +93,10 @@ class TypeShape:
 
     def with_alternatives(self, subschema: Any) -> Iterator[View]:
         """The views of a schema and of its alternatives."""
-        for part in (subschema, *self._with_branches(subschema)):
-            yield view_of(self.schema, part)
-
-    def _with_branches(self, subschema: Any) -> list[Any]:
-        """The alternatives of a schema, or the schema itself if it has none."""
-        alternatives = view_of(self.schema, subschema).alternatives
-        return [branch for each in alternatives for branch in each] or [subschema]
+        view = view_of(self.schema, subschema)
+        yield view
+        for branch in view.branches:
+            yield view_of(self.schema, branch)
 
 
 class Surroundings:

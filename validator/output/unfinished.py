@@ -78,10 +78,9 @@ class _PrefixFit:
 
     def could_fit(self, value: Any, subschema: Any, path: str, depth: int) -> bool:
         view = view_of(self.schema, subschema)
-        branches = [branch for alternatives in view.alternatives for branch in alternatives]
         if depth > _DEEPEST:
             return True
-        if branches:
+        if branches := view.branches:
             return any(self.could_fit(value, branch, path, depth + 1) for branch in branches)
         if is_object(value):
             return self._object(value, view, path, depth)

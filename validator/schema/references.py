@@ -29,12 +29,8 @@ def resolve_pointer(root: Any, reference: str) -> Any:
     """Return the target of a local `#/json/pointer`. Raises KeyError if there is none."""
     target = root
     for step in reference[1:].split("/")[1:]:
-        target = _step(target, _unescaped(step))
+        target = _step(target, unquote(step).replace("~1", "/").replace("~0", "~"))
     return target
-
-
-def _unescaped(step: str) -> str:
-    return unquote(step).replace("~1", "/").replace("~0", "~")
 
 
 def _step(target: Any, step: str) -> Any:

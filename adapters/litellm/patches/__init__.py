@@ -21,7 +21,6 @@ MODULES = (
 
 
 def all_patches() -> Iterator[Patch]:
-    """The rows of all modules."""
     for name in MODULES:
         yield from import_module(f"{__name__}.{name}").PATCHES
 

@@ -357,7 +357,6 @@ def _holds_results_alone(message: Message) -> bool:
 
 
 def _non_empty(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks without empty text."""
     return [block for block in blocks if not (isinstance(block, TextBlock) and not block.text)]
 
 

@@ -53,7 +53,7 @@ def instructions(call: ModelCall, tools: tuple[ToolDefinition, ...], plan: Outpu
     if call.mode == "native_tools":
         return _STRICT_NATIVE if call.strict_json_instructions and tools else ""
     offered = () if call.request.tool_choice == "none" and plan != "tool" else tools
-    parts = [_tools_section(offered)] if offered else []
+    parts = [("# Tools\nYou may call these tools:\n\n" + "\n\n".join(_description(tool) for tool in offered))] if offered else []
     if offered:
         parts.append(_ENVELOPE if call.mode in _ENVELOPE_MODES else _text_section(offered, call.writer))
         parts.extend(_choice_lines(call.request.tool_choice, call.request.parallel_tool_calls, plan))
@@ -64,10 +64,6 @@ def instructions(call: ModelCall, tools: tuple[ToolDefinition, ...], plan: Outpu
     if call.strict_json_instructions and (call.mode in _ENVELOPE_MODES or (not offered and call.output_schema is not None)):
         parts.append(_STRICT_JSON)
     return "\n\n".join(part for part in parts if part)
-
-
-def _tools_section(tools: Iterable[ToolDefinition]) -> str:
-    return "# Tools\nYou may call these tools:\n\n" + "\n\n".join(_description(tool) for tool in tools)
 
 
 def _description(tool: ToolDefinition) -> str:

@@ -30,9 +30,9 @@ def explanation(envelope: Envelope, tools: ToolSet | None) -> str:
 
 
 def _about_validation(envelope: Envelope, tools: ToolSet) -> Iterator[str]:
-    from llmcore.validator import validate
+    from llmcore.validator import validate_calls
 
-    report = validate(envelope, tools)
+    report = validate_calls(envelope, tools)
     for index, (written, call) in enumerate(zip(envelope.tool_calls, report.calls, strict=True)):
         found = [str(problem) for problem in report.problems if problem.call == index]
         verdict = "may not run" if found else "may run"

@@ -31,7 +31,7 @@ from llmcore.types import (
     ToolSet,
 )
 from llmcore.types.near_misses import near_miss_sentence
-from llmcore.validator.report import validate
+from llmcore.validator.report import validate_calls
 
 __all__ = ["MAX_CHUNKS", "reading"]
 
@@ -105,7 +105,7 @@ def _pieces(envelope: Envelope) -> Iterator[dict[str, Any]]:
 
 
 def _calls(envelope: Envelope, tools: ToolSet | None) -> Iterator[dict[str, Any]]:
-    report = validate(envelope, tools) if tools is not None else None
+    report = validate_calls(envelope, tools) if tools is not None else None
     for number, written in enumerate(envelope.tool_calls):
         call = report.calls[number] if report is not None else written
         problems = [str(one) for one in report.problems if one.call == number] if report is not None else []

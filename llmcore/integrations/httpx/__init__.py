@@ -5,6 +5,6 @@
 This module imports neither library: it works with the one that the client stands on.
 """
 
-from llmcore.integrations.httpx.clients import wrap
+from llmcore.integrations.httpx.clients import wrap_client as wrap
 
 __all__ = ["wrap"]

@@ -1,4 +1,4 @@
-"""`wrap`: finds the httpx clients of an SDK's client and wraps their transports in place."""
+"""`wrap_client`: finds the httpx clients of an SDK's client and wraps their transports in place."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from llmcore.types.requests import TextCalls
 from llmcore.wire.exchange import ExchangeOptions
 from llmcore.wire.rewriting import ReplyReport
 
-__all__ = ["wrap"]
+__all__ = ["wrap_client"]
 
 C = TypeVar("C")
 _PLACES = (("_client",), ("sdk_configuration", "client"), ("sdk_configuration", "async_client"))
 """Where SDKs keep their httpx clients: openai, anthropic and groq; mistralai."""
 
 
-def wrap(
+def wrap_client(
     client: C,
     *,
     text_calls: TextCalls = "standard",

@@ -61,7 +61,6 @@ class SyncTransport(_Wrapper):
         return _with_body(response, request, raw, exchange)
 
     def close(self) -> None:
-        """Close the inner transport."""
         self.inner.close()
 
     def __enter__(self) -> Self:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmcore.lazy_names import lazy_dir, lazy_names
+from llmcore.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from llmcore.integrations.litellm.functions import acompletion as acompletion
@@ -23,16 +23,9 @@ if TYPE_CHECKING:
     from llmcore.integrations.litellm.proxy import ProxyHandler as ProxyHandler
     from llmcore.integrations.litellm.proxy import proxy_handler as proxy_handler
 
-_LAZY = {
-    "ProxyHandler": "proxy",
-    "acompletion": "functions",
-    "completion": "functions",
-    "proxy_handler": "proxy",
-    "unwrap": "functions",
-    "wrap": "functions",
-}
-
-__all__ = ["ProxyHandler", "acompletion", "completion", "proxy_handler", "unwrap", "wrap"]
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_names(__name__, _LAZY), lazy_dir(__name__, _LAZY)
+    _NAMES_BY_MODULE = {
+        "functions": "acompletion completion unwrap wrap",
+        "proxy": "ProxyHandler proxy_handler",
+    }
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _NAMES_BY_MODULE)

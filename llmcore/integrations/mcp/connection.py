@@ -1,4 +1,4 @@
-"""`Connection`: one opened client of a server, from its start to its end. A client never starts anew: a new connection is made.
+"""`McpConnection`: one opened client of a server, from start to end. A client never starts anew: a new connection is made.
 
 A task of its own enters the client and leaves it, because anyio's scopes must be left by the task that entered them. Calls may
 come from any task of the same loop.
@@ -17,7 +17,7 @@ from llmcore.integrations.mcp.transports import transport_to
 from llmcore.types import ConfigError
 from llmcore.types.logs import logger
 
-__all__ = ["Connection"]
+__all__ = ["McpConnection"]
 
 _log = logger("tools")
 _MAX_PAGES = 100
@@ -28,13 +28,13 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 """Seconds before a subscription that was lost is opened again; they double each time."""
 
 
-class Connection:
+class McpConnection:
     """One opened client. `client` is the SDK's. `has_ended`: new calls need a new connection.
 
     `on_change(connection)` is awaited when the server says that its list of tools has changed.
     """
 
-    def __init__(self, target: object, on_change: Callable[[Connection], Awaitable[object]]) -> None:
+    def __init__(self, target: object, on_change: Callable[[McpConnection], Awaitable[object]]) -> None:
         self.client: Any = None
         self.has_ended = False
         self._target = target

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from llmcore.integrations.mcp.config import McpServer
-from llmcore.integrations.mcp.connection import Connection
+from llmcore.integrations.mcp.connection import McpConnection
 from llmcore.integrations.mcp.definitions import annotation, definition_of_tool, digest_of_tool, prefixed_name
 from llmcore.integrations.mcp.results import value_of_result
 from llmcore.integrations.mcp.sdk import sdk
@@ -74,8 +74,8 @@ class ServerTools:
         self._requires_approval = requires_approval
         self._limits = limits
         self._approved: dict[str, str] = {}
-        self._connection: Connection | None = None
-        self._connections: set[Connection] = set()
+        self._connection: McpConnection | None = None
+        self._connections: set[McpConnection] = set()
         """This one, and those that still wait for answers."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = True
@@ -116,10 +116,10 @@ class ServerTools:
 
     # Listing
 
-    async def _connected(self) -> tuple[Connection, list[Any]]:
+    async def _connected(self) -> tuple[McpConnection, list[Any]]:
         """A new connection, and the tools that the server lists."""
         seconds = self._target.connect_timeout if isinstance(self._target, McpServer) else _DEFAULT_CONNECT_TIMEOUT
-        made = Connection(self._target, self._list_again)
+        made = McpConnection(self._target, self._list_again)
         try:
             async with asyncio.timeout(seconds):
                 await made.open()
@@ -134,7 +134,7 @@ class ServerTools:
         self._connections = {made, *(each for each in self._connections if each.is_open)}
         return made, listed
 
-    async def _list_again(self, connection: Connection) -> None:
+    async def _list_again(self, connection: McpConnection) -> None:
         """Follow a change of the server's list. If it cannot be read, the tools stay as they are."""
         try:
             listed = await connection.tools()
@@ -243,7 +243,7 @@ class ServerTools:
         tool = self.listed.get(name)
         return tool is not None and tool.is_repeatable
 
-    async def _open_connection(self) -> Connection:
+    async def _open_connection(self) -> McpConnection:
         """The connection, or a new one if it has ended. A new one lists the tools again. Raises `ToolError`."""
         async with self._connecting:
             if self._connection is not None and not self._connection.has_ended:

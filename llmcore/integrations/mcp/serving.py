@@ -16,6 +16,7 @@ from urllib.parse import quote
 from llmcore.adapters.secrets.known_secrets import remember
 from llmcore.api import validate
 from llmcore.integrations.mcp.sdk import sdk
+from llmcore.support.values.json_data import read_object
 from llmcore.support.values.media_kinds import IMAGE
 from llmcore.support.values.narrowing import is_object
 from llmcore.tools import RunContext, Tool, ToolConfig, checked_tool
@@ -165,7 +166,7 @@ class _Serving:
         if outcome.suspended:
             waits = "calls within this tool wait for an approval, which an MCP server cannot ask for"
             return self._result([TextBlock(text=waits)], is_error=True)
-        structured = _object_in(outcome.text) if is_object(outcome.value) and outcome.error is None else None
+        structured = read_object(outcome.text) if is_object(outcome.value) and outcome.error is None else None
         return self._result(outcome.content, is_error=outcome.error is not None, structured=structured)
 
     def _result(self, blocks: Iterable[ResultBlock], *, is_error: bool, structured: Any = None) -> Any:
@@ -185,15 +186,6 @@ class _Serving:
             return types.EmbeddedResource(resource=types.BlobResourceContents(uri=uri, blob=data, mime_type=media_type))
         content = types.ImageContent if block.kind is IMAGE else types.AudioContent
         return content(data=data, mime_type=media_type)
-
-
-def _object_in(text: str) -> Any:
-    """The JSON object of a text; None if the text is no object, as after it was shortened."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if is_object(found) else None
 
 
 class _Progress:

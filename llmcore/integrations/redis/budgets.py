@@ -7,7 +7,7 @@ spend its local share, or nothing if there is none. What it spends in that time 
 from __future__ import annotations
 
 from llmcore.adapters.capabilities.breaker import BackendLost
-from llmcore.integrations.redis.connection import Connection
+from llmcore.integrations.redis.connection import RedisConnection
 from llmcore.support.code.suggestions import dollars
 from llmcore.types.errors import LimitExceeded
 from llmcore.types.shared.budgets import LocalBudget, microdollars, new_hold, spent_error
@@ -20,7 +20,7 @@ _HOLD_SECONDS = 900
 class RedisBudget:
     """A `SharedBudget`. `RedisState.budget` makes it."""
 
-    def __init__(self, connection: Connection, name: str, limit: float, local_share: float) -> None:
+    def __init__(self, connection: RedisConnection, name: str, limit: float, local_share: float) -> None:
         self._connection = connection
         self._name = name
         self._limit = microdollars(limit)

@@ -13,12 +13,12 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from llmcore.adapters.capabilities.backends import in_daemon_thread
-from llmcore.adapters.capabilities.breaker import BackendLost, Breaker, error_words
+from llmcore.adapters.capabilities.breaker import BackendLost, Breaker, loss_words
 from llmcore.adapters.capabilities.redis_client import check_source, connect
+from llmcore.support.code.threads import in_thread
 from llmcore.types.logs import logger
 
-__all__ = ["PAUSE", "Connection"]
+__all__ = ["PAUSE", "RedisConnection"]
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ PAUSE = 1.0
 _log = logger("redis")
 
 
-class Connection:
+class RedisConnection:
     """The Redis at `url`, or behind the caller's `client`. Raises `ConfigError` for an unusable one."""
 
     def __init__(self, url: str | None, client: Any, namespace: str, timeout: float) -> None:
@@ -36,7 +36,7 @@ class Connection:
         self.client: Any = connect(url, timeout) if url is not None else client
         self._breaker = Breaker(PAUSE, _log)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Connection:
+    def __deepcopy__(self, memo: dict[int, Any]) -> RedisConnection:
         """The copies share the connection."""
         return self
 
@@ -44,7 +44,6 @@ class Connection:
         return f"RedisState({self.shown!r}, namespace={self.namespace!r})"
 
     def key(self, *parts: str) -> str:
-        """A key of the namespace."""
         return ":".join(("llmcore", f"{{{self.namespace}}}", *parts))
 
     async def exchange(self, work: Callable[[], T]) -> T:
@@ -52,10 +51,10 @@ class Connection:
         if not self._breaker.admits():
             raise BackendLost(f"{self!r} failed a moment ago")
         try:
-            answer = await in_daemon_thread(work)
+            answer = await in_thread(work)
         except Exception as error:  # a lost server, one that loads or is full, a key of another kind
             self._breaker.failed(f"state is not shared, since {self!r} failed", error)
-            raise BackendLost(f"{self!r} failed: {error_words(error)}") from None
+            raise BackendLost(f"{self!r} failed: {loss_words(error)}") from None
         if self._breaker.worked():
             _log.info("%r answers again", self)
         return answer

@@ -8,10 +8,8 @@ from typing import Any
 from llmcore.adapters.capabilities import RedisFacts, SharedFacts
 from llmcore.fallback.cooldown import SharedCooldowns
 from llmcore.integrations.redis.budgets import RedisBudget
-from llmcore.integrations.redis.connection import Connection
-from llmcore.integrations.redis.cooldowns import RedisCooldowns
-from llmcore.integrations.redis.rates import RedisRateLimit
-from llmcore.integrations.redis.runs import RedisRuns
+from llmcore.integrations.redis.connection import RedisConnection
+from llmcore.integrations.redis.stores import RedisCooldowns, RedisRateLimit, RedisRuns
 from llmcore.run.resume.claims import RunStore
 from llmcore.support.values.bounds import is_amount
 from llmcore.types import ConfigError
@@ -43,7 +41,7 @@ class RedisState:
 
     def __init__(self, url: str | None = None, *, client: Any = None, namespace: str = "default", timeout: float = 0.25) -> None:
         check_kinds("RedisState", {"namespace": namespace or "", "timeout": timeout or 0}, _KINDS)
-        self._connection = Connection(url, client, namespace, timeout)
+        self._connection = RedisConnection(url, client, namespace, timeout)
 
     def __repr__(self) -> str:
         return repr(self._connection)

@@ -88,7 +88,6 @@ class Catalog:
         return self._store
 
     def adapter(self, config: ModelConfig) -> Adapter:
-        """The adapter of this model."""
         found = self._by_alias.get(config.alias) or self._default
         if found is None:
             from llmcore.adapters.litellm.adapter import LiteLLMAdapter
@@ -98,7 +97,6 @@ class Catalog:
 
     @property
     def adapters(self) -> list[Adapter]:
-        """The adapters in use."""
         return [*self._by_alias.values(), *([self._default] if self._default else [])]
 
     def is_priced(self, config: ModelConfig) -> bool:

@@ -171,7 +171,7 @@ class RunModels:
         listed = [alias for alias in registry.get(model).escalates_to if alias in registry]
         found: list[str] = []
         for alias in listed:  # grows: a model that cannot take the request adds its own list
-            if self._fits(alias):
+            if self._catalog.fits(self._catalog.registry.get(alias), self._needs):
                 found.append(alias)
                 continue
             behind = registry.get(alias).escalates_to
@@ -214,9 +214,6 @@ class RunModels:
 
     async def share_cooldowns(self) -> None:
         await self._catalog.cooldown.publish()
-
-    def _fits(self, alias: str) -> bool:
-        return self._catalog.fits(self._catalog.registry.get(alias), self._needs)
 
 
 def callable_tools(request: Request, tools: ToolSet) -> ToolSet:

@@ -13,8 +13,7 @@ from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.support.values.copies import made, updated
-from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
-from llmcore.types.requests import TextCalls
+from llmcore.types import CallWriter, ConfigError, OutputMode, Request, ToolDefinition
 
 __all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "why_unusable", "writer_for"]
 
@@ -88,19 +87,14 @@ def build_call(
     tools: Sequence[ToolDefinition],
     output: OutputSpec | None,
     *,
-    streamed: bool = False,
-    enforce_limits: bool = False,
-    reason: AttemptReason | None = None,
-    detail: str = "",
     endpoint: Endpoint | None = None,
-    text_calls: TextCalls = "standard",
-    own_dialects: frozenset[str] | None = None,
     without: frozenset[str] = frozenset(),
+    **fields: Any,
 ) -> ModelCall:
     """The call of one request. `endpoint` is that of `config`; pass it if you have it. The model's maximum caps `max_tokens`.
 
-    The call omits the parts `without`, and one part of each set that the endpoint refuses together. Raises `ConfigError` for
-    an unknown dialect.
+    `fields`: other fields of the `ModelCall`. The call omits the parts `without`, and one part of each set that the endpoint
+    refuses together. Raises `ConfigError` for an unknown dialect.
     """
     endpoint = endpoint or config.endpoint
     ceiling = config.max_output_tokens or can.max_output_tokens
@@ -117,24 +111,19 @@ def build_call(
         output_schema=output.schema if output else None,
         capabilities=can,
         writer=None if mode == "native_tools" else writer_for(taught_dialect(can, config)),
-        streamed=streamed,
         strict_json_instructions=config.strict_json_instructions,
         reasoning_open=config.reasoning_open,
         neutralise_tokens=_neutralises_tokens(config, endpoint),
-        text_calls=text_calls,
-        own_dialects=own_dialects,
-        enforce_limits=enforce_limits,
         timeout=config.timeout,
         first_token_timeout=config.first_token_timeout,
-        reason=reason,
-        detail=detail,
+        **fields,
     )
     accepted = compatible_parts(call, can) if any(map(is_refused_set, can.unsupported_parameters)) else can
     accepted = without_parts(accepted, without) if without else accepted
     return (
         call
         if accepted is can
-        else updated(call, {"capabilities": accepted, "streamed": streamed and accepted.streaming is not False})
+        else updated(call, {"capabilities": accepted, "streamed": call.streamed and accepted.streaming is not False})
     )
 
 

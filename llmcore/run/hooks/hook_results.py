@@ -51,7 +51,7 @@ from llmcore.types import (
     ToolUseBlock,
 )
 from llmcore.types.logs import logger
-from llmcore.validator import Problem, Strictness, validate
+from llmcore.validator import Problem, Strictness, validate_calls
 from llmcore.validator.schema.problems import summary
 
 __all__ = [
@@ -242,13 +242,13 @@ def changed_call(call: ToolCall, changed: ToolCall, toolbox: Toolbox, strictness
     changed = updated(changed, {"id": call.id})
     if same_call(changed, call) and changed.complete:
         return CheckedCall(copied(call))
-    report = validate(Envelope(toolCalls=[without_model_text(changed)]), toolbox.tool_set(), strictness=strictness)
+    report = validate_calls(Envelope(toolCalls=[without_model_text(changed)]), toolbox.tool_set(), strictness=strictness)
     return CheckedCall(encodable_call(report.calls[0]), True, report.problems)
 
 
 def revalidated_call(call: ToolCall, toolbox: Toolbox, strictness: Strictness) -> CheckedCall:
     """A call of an earlier run, validated by the tools of this one."""
-    report = validate(Envelope(toolCalls=[call]), toolbox.tool_set(), strictness=strictness)
+    report = validate_calls(Envelope(toolCalls=[call]), toolbox.tool_set(), strictness=strictness)
     made = encodable_call(report.calls[0])
     return CheckedCall(made, not same_call(made, call), report.problems)
 

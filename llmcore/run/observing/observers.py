@@ -21,6 +21,7 @@ from llmcore.run.observing.dispatch import MethodsByPoint, Watchers
 from llmcore.run.observing.events import ObservedRun, ToolRetry
 from llmcore.run.observing.recording import AdapterContext
 from llmcore.run.results.result import RepairRecord, RunResult, ToolRecord
+from llmcore.support.code.signatures import misfit
 from llmcore.support.code.suggestions import describe_value
 from llmcore.types import Attempt, ConfigError, Envelope, ToolProgress, ToolStarted, Waiting
 from llmcore.types.logs import logger
@@ -143,13 +144,9 @@ def _own_method(observer: Observer, point: str) -> Callable[..., None] | None:
     if getattr(method, "__func__", method) is methods:
         return None
     names = list(inspect.signature(methods).parameters)[1:]
-    try:
-        inspect.signature(method).bind(*names)
-    except TypeError as error:
+    if (error := misfit(method, *names)) is not None:
         name = f"{type(observer).__name__}.{point}"
-        raise ConfigError(f"{name} is called with {', '.join(names)}, which it does not take: {error}") from None
-    except ValueError:  # it has no signature
-        pass
+        raise ConfigError(f"{name} is called with {', '.join(names)}, which it does not take: {error}")
     return method
 
 

@@ -33,9 +33,7 @@ class AdapterContext(Protocol):
         """The adapter that the run uses instead of this one."""
         ...
 
-    def run_ended(self, run: ObservedRun, *_: object) -> None:
-        """A run has ended."""
-        ...
+    def run_ended(self, run: ObservedRun, *_: object) -> None: ...
 
 
 _open: list[AdapterContext] = []

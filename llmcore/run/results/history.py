@@ -133,7 +133,7 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
         waiting[call.id].append(index)
     blocks: list[Block] = []
     placed: set[int] = set()
-    for block in envelope.blocks or _text_blocks(envelope):
+    for block in envelope.blocks or ([TextBlock(text=envelope.content)] if envelope.content else []):
         if not isinstance(block, ToolUseBlock):
             blocks.append(copied(block))
         elif waiting[block.id]:
@@ -143,10 +143,6 @@ def assistant_message(envelope: Envelope, before: Sequence[ToolCall], calls: Seq
     if len(placed) < len(calls):
         blocks += [use_block(call, None) for index, call in enumerate(calls) if index not in placed]
     return made(Message, role="assistant", content=blocks) if blocks else None
-
-
-def _text_blocks(envelope: Envelope) -> list[Block]:
-    return [TextBlock(text=envelope.content)] if envelope.content else []
 
 
 def use_block(call: ToolCall, block: ToolUseBlock | None) -> ToolUseBlock:

@@ -63,7 +63,6 @@ def _keys_of(data: Mapping[Any, Any]) -> str:
 
 
 def not_saved_error(error: ValidationError, fields: Collection[str]) -> CallerError:
-    """The error for data that is no saved result."""
     return CallerError(f"this is no saved RunResult: {mistake_in(error, 'RunResult', fields)}")
 
 

@@ -169,7 +169,6 @@ class Journal:
 
     @property
     def next(self) -> str:
-        """The key of the next checkpoint."""
         return _key(self._run, self._count + 1)
 
     async def add(self, state: RunResult[Any]) -> None:

@@ -293,7 +293,6 @@ _FIELDS = REQUEST_OPTIONS - {"tools", "output_type"}
 
 
 def _saved(*given: Given | None) -> RunResult[Any] | None:
-    """The result from which the run goes on."""
     return next((one for one in given if isinstance(one, RunResult)), None)
 
 

@@ -7,12 +7,12 @@ objects as in the turn before are not compiled again.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from llmcore.run.caller_functions import CallersFunction, takes_context
 from llmcore.run.setup.settings import Toolbox
+from llmcore.support.code.signatures import signature_of
 from llmcore.tools import RunContext, Tool
 from llmcore.types import ToolDefinitionError
 from llmcore.types.tools import tools_in
@@ -97,10 +97,8 @@ class _Part:
 def _provider(tools: Any) -> CallersFunction:
     """The function as a provider. If it takes more than the context, raises `ToolDefinitionError`, since it is probably a
     tool outside a list."""
-    try:
-        needed = [one for one in inspect.signature(tools).parameters.values() if one.default is inspect.Parameter.empty]
-    except (TypeError, ValueError):
-        needed = []
+    signature = signature_of(tools)
+    needed = [] if signature is None else [one for one in signature.parameters.values() if one.default is one.empty]
     if needed and not takes_context(tools, needed):
         name = getattr(tools, "__name__", type(tools).__name__)
         raise ToolDefinitionError(

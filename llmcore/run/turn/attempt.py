@@ -22,9 +22,9 @@ from llmcore.fallback import Plan
 from llmcore.hooks import HookChain
 from llmcore.models import ModelConfig, check_media_needs
 from llmcore.run.asking.sending import Sending
-from llmcore.run.endpoints.catalog import Catalog
 from llmcore.run.endpoints.choices import RunModels, callable_tools
 from llmcore.run.endpoints.modes import build_call
+from llmcore.run.endpoints.runtime import Runtime
 from llmcore.run.hooks.hook_results import hooked_reply, hooked_request
 from llmcore.run.observing.dispatch import AttemptNotices, ChunkClock
 from llmcore.run.output.answer_type import split_final_call
@@ -111,18 +111,17 @@ class TurnAttempt:
     def __init__(
         self,
         state: RunState,
-        catalog: Catalog,
+        runtime: Runtime,
         hooks: HookChain,
         toolbox: Toolbox,
         models: RunModels,
         *,
         listening: bool,
-        enforce_limits: bool,
         reason: AttemptReason,
         with_search: Callable[[Toolbox], Toolbox] | None = None,
     ) -> None:
         self._state = state
-        self._catalog = catalog
+        self._runtime = runtime
         self._hooks = hooks
         self._given = toolbox
         self._with_search = with_search  # adds the search tool if the provider refuses to search
@@ -132,7 +131,6 @@ class TurnAttempt:
         self._models = models
         self._offer()
         self._listening = listening
-        self._enforce_limits = enforce_limits
         self._first_reason: AttemptReason = reason
         self._plan = _NO_PLAN
         self._strategy_request: Request | None = None
@@ -192,7 +190,7 @@ class TurnAttempt:
                 reason, detail = "reask", ""
             loop = correcting.loop
             while (
-                not (loop.is_over or self._answers_unknown_calls(loop))
+                not (loop.is_over or self._unknown_calls(loop.result))
                 and (correction := correcting.next_correction()) is not None
             ):
                 await asyncio.sleep(0)  # other tasks run before the corrected request, which replaces the bad one
@@ -256,7 +254,7 @@ class TurnAttempt:
         call = self._build_call(config, plan, request, tools, reason, detail)
         can = call.capabilities or Capabilities()
         check_media_needs(config.alias, call.request, can)
-        adapter = self._state.recorded(self._catalog.adapter(config))
+        adapter = self._state.recorded(self._runtime.catalog.adapter(config))
         await check_context(self._state.settings.context, config, call, adapter, self._state.ledger.seconds_left)
         async with reserved(self._state.ledger.shared_budgets, call) as reservation:
             attempt = reservation.attempt = self._start_attempt(adapter, call, can, request.max_tokens)
@@ -404,9 +402,9 @@ class TurnAttempt:
             plan.mode,
             request,
             tools.definitions,
-            self._state.settings.output,
+            settings.output,
             streamed=self._streams(plan, can),
-            enforce_limits=self._enforce_limits,
+            enforce_limits=self._runtime.enforce_limits,
             reason=reason,
             detail=detail,
             endpoint=self._models.endpoint(config),
@@ -573,15 +571,9 @@ class TurnAttempt:
             required=choice not in ("auto", "none"),
             may_call=self._state.tool_turns == 0,
             strictness=settings.strictness,
-            output_type=settings.request.output_type,
+            output=settings.output,
             max_tokens=request.max_tokens,
-            read=self._read if settings.output else None,
         )
-
-    def _read(self, text: str) -> ParseDetail:
-        settings = self._state.settings
-        assert settings.output is not None  # values are read only for an output type
-        return settings.output.read(text, settings.strictness)
 
     def _record_report(self, loop: CorrectionLoop) -> None:
         """Enter the report of the last reply. If only the typed output is wrong, the report gets its problems."""
@@ -643,9 +635,6 @@ class TurnAttempt:
         unknown, answers = unknown_beside_good(result, self.toolbox), self._state.unknown_name_answers
         return () if any(answers[call.name] >= ANSWERS_PER_NAME for call in unknown) else unknown
 
-    def _answers_unknown_calls(self, loop: CorrectionLoop) -> bool:
-        return len(self._unknown_calls(loop.result)) > 0
-
     def _output_beside_calls(self, final: ToolCall) -> ParseDetail | None:
         """The output that stands in one reply with calls. None if it does not fit: then the calls' results come first."""
         output = self._state.settings.output
@@ -653,7 +642,7 @@ class TurnAttempt:
         if not final.complete:
             return None
         try:
-            return self._read(output.text_of(final))
+            return output.read(output.text_of(final), self._state.settings.strictness)
         except OutputParseError:
             return None
 

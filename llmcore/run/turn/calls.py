@@ -79,14 +79,13 @@ class TurnCalls:
         state, after_hooks = self._state, self._hooks.has("on_tool_response")
         context = state.context()
         runnable = [call for call in calls if call.id not in fates and self._toolbox.can_run(call.name)]
-        alone = [call.id for call in runnable if self._runs_alone(call)]
         running = self._running = ParallelCalls(
             runnable,
             partial(self._run_call, context),
             self._tools,
             self._interrupted_outcomes,
             listening=self._emits_events,
-            sequential=alone,
+            sequential=[call.id for call in runnable if self._runs_alone(call)],
             finish_unfinished=self._with_child_work,
         )
         progress = self._progress(running)
@@ -117,15 +116,22 @@ class TurnCalls:
                 state.add_results([outcome.block() for outcome in outcomes])
         if state.final is not None and not state.pending and not state.close_final_call(state.final):
             state.final = None
-        if after_hooks and (fresh := state.fresh_results()) is not None:
-            message = await hooked_results(self._hooks, fresh)
-            outcomes = state.replace_results(message, outcomes, self._tools.max_result_chars)
-            for outcome in outcomes if self._emits_events else ():
-                await emit(outcome.event(turn))
+        if after_hooks:
+            outcomes = await self._hooked_outcomes(outcomes, turn, emit)
         ending = next((outcome.ended for outcome in outcomes if outcome.ended), None)
         if ending is not None:
             raise ending
         state.ledger.check_tool_calls()
+
+    async def _hooked_outcomes(self, outcomes: list[Outcome], turn: int, emit: Emit[Event]) -> list[Outcome]:
+        """The outcomes as `on_tool_response` hooks leave them. A listener gets them now."""
+        if (fresh := self._state.fresh_results()) is None:
+            return outcomes
+        message = await hooked_results(self._hooks, fresh)
+        outcomes = self._state.replace_results(message, outcomes, self._tools.max_result_chars)
+        for outcome in outcomes if self._emits_events else ():
+            await emit(outcome.event(turn))
+        return outcomes
 
     def _progress(self, running: ParallelCalls) -> Progress | None:
         """The receiver of what the calls emit; None if nobody listens."""

@@ -6,11 +6,8 @@ rest.
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic_core import from_json
-
-from llmcore.support.values.narrowing import is_object, object_in
+from llmcore.support.values.json_data import read_object
+from llmcore.support.values.narrowing import object_in
 from llmcore.types import Envelope, Repair, ToolCall
 from llmcore.types.limits import DEFAULT_LIMITS
 from llmcore.validator.correction.turns import DroppedCall
@@ -53,13 +50,5 @@ def _left_out_by(repair: Repair) -> list[DroppedCall]:
     if why is None or "name" not in before:
         return []
     raw = str(before.get("arguments", ""))
-    call = ToolCall(id=str(before.get("id", "")), name=str(before["name"]), arguments=_object(raw), raw_arguments=raw)
+    call = ToolCall(id=str(before.get("id", "")), name=str(before["name"]), arguments=read_object(raw), raw_arguments=raw)
     return [DroppedCall(call, why, is_known=False)]
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        found: Any = from_json(text)
-    except ValueError:
-        return None
-    return found if is_object(found) else None

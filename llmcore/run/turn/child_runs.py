@@ -102,7 +102,6 @@ class ChildRuns:
 
     @property
     def has_runs(self) -> bool:
-        """Whether there is any child run."""
         return bool(self.ended or self._waiting or self._running)
 
     def child_results(self, waiting_ids: Collection[str], started_ids: Collection[str]) -> list[RunResult]:

@@ -32,7 +32,7 @@ from llmcore.run.resume.saving import SavePoints
 from llmcore.run.setup.settings import Toolbox, check_choice, check_tool_names, resolve_request
 from llmcore.run.setup.tool_source import ToolSource
 from llmcore.run.streaming.steps import Step
-from llmcore.run.turn.attempt import TurnAttempt
+from llmcore.run.turn.attempt import Accepted, TurnAttempt
 from llmcore.run.turn.calls import TurnCalls
 from llmcore.run.turn.deferred_answer import close_deferred_final_call, deferred_final_call
 from llmcore.run.turn.learning import SPARE_REQUESTS
@@ -229,12 +229,11 @@ class Run:
                 await state.take_interjections()
             attempt = TurnAttempt(
                 state,
-                self._runtime.catalog,
+                self._runtime,
                 self._hooks,
                 await self._current_toolbox(),
                 self._models,
                 listening=self._listening,
-                enforce_limits=self._runtime.enforce_limits,
                 reason=reason,
                 with_search=self._with_search if self._spare_search is not None else None,
             )
@@ -248,12 +247,7 @@ class Run:
             await self._runtime.catalog.cooldown.publish()
             if failure is not None:
                 raise failure
-            # Later turns keep the plan that worked.
-            self._model, self._mode = self._runtime.catalog.registry.get(context.plan.model), context.plan.mode
-            self._deployment, self._without = context.plan.deployment, context.plan.without
-            self._mode_to_retry = self._mode_worth_retrying(context) if attempt.leaves_doubt else None
-            accepted = attempt.accepted
-            assert accepted is not None  # the manager returns only after a success
+            accepted = self._accepted(attempt, context)
             calls = state.add_reply(accepted.envelope, accepted.calls, accepted.final, accepted.encodable_calls, accepted.dropped)
             if calls or not accepted.is_final:  # otherwise the run is over, and is saved as such
                 await self._save()
@@ -284,8 +278,16 @@ class Run:
                 state.add_user(GO_ON)
             reason = "turn"
 
+    def _accepted(self, attempt: TurnAttempt, context: FallbackContext) -> Accepted:
+        """The turn's reply. Later turns keep the plan that worked."""
+        plan = context.plan
+        self._model, self._mode = self._runtime.catalog.registry.get(plan.model), plan.mode
+        self._deployment, self._without = plan.deployment, plan.without
+        self._mode_to_retry = self._mode_worth_retrying(context) if attempt.leaves_doubt else None
+        assert attempt.accepted is not None  # the manager returns only after a success
+        return attempt.accepted
+
     def _with_waits_observed(self, emit: Emit[Event]) -> Emit[Event]:
-        """`emit`, which also notifies the observers of waits."""
         return emit_after(self._notify_wait, emit) if self.state.watch.has("waiting") else emit
 
     def _notify_wait(self, event: Event) -> None:

@@ -29,11 +29,21 @@ __all__ = [
     "fields_data",
     "json_data",
     "model_data",
+    "read_object",
 ]
 
 LARGEST_INT = 10**4300 - 1
 SMALLEST_INT = -LARGEST_INT
 """Python and pydantic read no longer integers (`sys.get_int_max_str_digits`)."""
+
+
+def read_object(text: str | bytes) -> dict[str, Any] | None:
+    """The object that a JSON text is; None if the text is anything else."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if is_object(value) else None
 
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` creates an encoder per call if a setting is given

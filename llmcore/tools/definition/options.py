@@ -175,10 +175,6 @@ def _is_list_of(kind: type[Any], value: Any) -> bool:
     return _is_collection(value) and all(isinstance(item, kind) for item in value)
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and is_amount(value)
-
-
 _INSTEAD = {
     "parameters": "JSON Schemas by parameter are `params`; a whole schema goes to Tool.from_definition",
     "schema": "JSON Schemas by parameter are `params`; a whole schema goes to Tool.from_definition",
@@ -206,7 +202,7 @@ _OPTION_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cache_control": (lambda value: isinstance(value, CacheControl), "an llmcore.CacheControl"),
     "timeout": (lambda value: is_amount(value) and value > 0, "a finite number of seconds above 0"),
     "retries": (
-        lambda value: isinstance(value, RetryConfig) or _is_count(value),
+        lambda value: isinstance(value, RetryConfig) or (isinstance(value, int) and is_amount(value)),
         "a whole number of at least 0, or an llmcore.RetryConfig",
     ),
     "summary": (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
+from llmcore.support.code.signatures import misfit, signature_of
 from llmcore.support.values.narrowing import is_list
 from llmcore.tools.definition.tool import Tool, ToolOptions
 from llmcore.types import ConfigError
@@ -53,16 +53,11 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 def _accepts_max_results(search: object) -> bool:
     if not callable(search):
         raise ConfigError(f"web_search must be a function of a query, not {type(search).__name__}")
-    try:
-        signature = inspect.signature(search)
-    except ValueError:  # a builtin without a signature
+    if signature_of(search) is None:
         return False
     for given in (("", 1), ("",)):
-        try:
-            signature.bind(*given)
-        except TypeError:
-            continue
-        return len(given) > 1
+        if misfit(search, *given) is None:
+            return len(given) > 1
     raise ConfigError("web_search must take a query, and at most one argument more without a default: the number of results")
 
 

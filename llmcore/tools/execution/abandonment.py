@@ -22,10 +22,11 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
+from llmcore.support.code.threads import Raised
+
 __all__ = [
     "AbandonableTask",
     "Abandoned",
-    "Raised",
     "Timer",
     "WaitScope",
     "await_foreign",
@@ -49,14 +50,6 @@ _abandoned: set[asyncio.Future[Any]] = set()
 
 class Abandoned(TimeoutError):
     """The time limit has passed: the code was cancelled and is no longer awaited."""
-
-
-class Raised(Exception):
-    """Carries an exception of foreign code, as a value or through coroutines, which would convert a `StopIteration`."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(type(error).__name__)
-        self.error = error
 
 
 def nothing_uncounted() -> float:

@@ -21,13 +21,13 @@ from functools import partial
 from typing import Any, cast
 
 from llmcore.support.code.test_failures import test_failure_in
+from llmcore.support.code.threads import Raised, ThreadCall
 from llmcore.support.values.copies import copied, updated
 from llmcore.tools.config import ToolConfig
 from llmcore.tools.context import RunContext, TryState, tool_call_id
 from llmcore.tools.definition.tool import Tool
-from llmcore.tools.execution.abandonment import AbandonableTask, Abandoned, Raised, is_keyboard_interrupt
+from llmcore.tools.execution.abandonment import AbandonableTask, Abandoned, is_keyboard_interrupt
 from llmcore.tools.execution.generators import run_generator
-from llmcore.tools.execution.threads import ThreadCall
 from llmcore.tools.results.inspection import UnwritableResult, is_plain_data
 from llmcore.tools.results.outcome import Outcome, failed, failed_with, is_readable_error, unfinished, without_secrets
 from llmcore.tools.results.rendering import error_text_of, escaped, rendered, result_text

@@ -58,10 +58,6 @@ _OTHER_CONTAINERS: dict[type[Any], Callable[[Any], Any]] = {
 }
 
 
-def _fields_of_model(model: BaseModel) -> Iterable[Any]:
-    return [*vars(model).values(), *(model.__pydantic_extra__ or {}).values()]
-
-
 class UnwritableResult(ValueError):
     """A tool's result cannot be serialized. `why` completes the sentence "it ..."."""
 
@@ -161,7 +157,7 @@ class Inspection:
         elif issubclass(kind, BaseModel):
             if isinstance(value, TextBlock | MediaBlock):
                 self.blocks.append(value)
-            self._visit_items(value, _fields_of_model(value), depth)
+            self._visit_items(value, [*vars(value).values(), *(value.__pydantic_extra__ or {}).values()], depth)
         elif dataclasses.is_dataclass(kind):
             self._visit_items(value, (getattr(value, field.name, None) for field in dataclasses.fields(kind)), depth)
         return None

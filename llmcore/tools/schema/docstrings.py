@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from llmcore.support.code.signatures import signature_of
 from llmcore.tools.schema.unwrapping import bound_parameters
 
 __all__ = ["Documentation", "documentation"]
@@ -62,7 +63,7 @@ def documentation(function: object) -> Documentation:
     """The documentation in the function's docstring; an empty `Documentation` if it has none."""
     described = function.func if isinstance(function, functools.partial) else function
     text = inspect.cleandoc(described.__doc__ or "") + "\n"
-    signature = _signature(cast("Callable[..., Any]", function))
+    signature = signature_of(cast("Callable[..., Any]", function))
     names = _described_names(cast("Callable[..., Any]", function), signature)
 
     def is_known(item: re.Match[str]) -> bool:
@@ -92,13 +93,6 @@ def documentation(function: object) -> Documentation:
             parameters[name] = ", ".join(texts)
     rest.append(text[at:])
     return Documentation("\n\n".join(part.strip("\n") for part in rest if part.strip()).strip(), parameters)
-
-
-def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        return None
 
 
 def _described_names(function: Callable[..., Any], signature: inspect.Signature | None) -> frozenset[str]:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, get_origin
 
+from llmcore.support.code.signatures import signature_of
 from llmcore.support.code.suggestions import hint
 from llmcore.support.values.copies import copied
 from llmcore.support.values.narrowing import object_in
@@ -62,13 +63,10 @@ class GivenSchema:
 
 def _parameters(function: Callable[..., Any] | None, bound: Collection[str]) -> dict[str, inspect.Parameter] | None:
     """The parameters that a call can give; None if the signature cannot be read, as of some C functions."""
-    try:
-        found = inspect.signature(function).parameters if function is not None else None
-    except (ValueError, TypeError):
+    signature = signature_of(function) if function is not None else None
+    if signature is None:
         return None
-    if found is None:
-        return None
-    return {name: each for name, each in found.items() if name not in bound or each.kind not in BY_NAME}
+    return {name: each for name, each in signature.parameters.items() if name not in bound or each.kind not in BY_NAME}
 
 
 def _hints(function: Callable[..., Any], name: str) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ from llmcore.transcripts.scoring.envelopes import envelope_of
 from llmcore.transcripts.scoring.expectations import Mismatch, compared, unanswered
 from llmcore.types import CallerError, Envelope, NearMiss, ToolCall, ToolSet
 from llmcore.types.near_misses import SHOWN
-from llmcore.validator import Problem, ProblemKind, validate
+from llmcore.validator import Problem, ProblemKind, validate_calls
 
 __all__ = ["Judgement", "Mismatch", "judge"]
 
@@ -100,7 +100,7 @@ def _checked(envelope: Envelope, tools: ToolSet | None, forced: bool) -> tuple[l
     """The calls after repairs, and the problems that keep them from running."""
     calls, problems = envelope.tool_calls, list[Problem]()
     if tools is not None and (calls or forced):
-        report = validate(envelope, tools, strictness="safe", required=forced)
+        report = validate_calls(envelope, tools, strictness="safe", required=forced)
         calls, problems = report.calls, list(report.problems)
     elif forced and not calls:
         problems.append(Problem(kind="no_call", message="a call was required and none came"))

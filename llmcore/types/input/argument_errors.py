@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from llmcore.support.code.signatures import misfit
 from llmcore.support.code.suggestions import describe_value, unknown
 from llmcore.types.errors import ConfigError, LLMCoreError, RetryTool, TerminateLoop
 from llmcore.types.exception_groups import unwrap_group
@@ -56,26 +57,13 @@ def check_takes_one(what: str, function: object) -> None:
     """Raises `ConfigError` if it is no function that accepts the request as its only argument."""
     if not callable(function) or isinstance(function, type):
         raise ConfigError(f"{what} must be a function of the request, not {describe_value(function)}")
-    if (error := _misfit(function, 1)) is not None:
+    if (error := misfit(function, None)) is not None:
         raise ConfigError(f"{what} is called with the request, which its function does not take: {error}")
 
 
 def takes_positional(function: object, count: int) -> bool:
     """Whether it is callable with `count` positional arguments. True for a callable without a readable signature."""
-    return callable(function) and _misfit(function, count) is None
-
-
-def _misfit(function: Callable[..., Any], count: int) -> TypeError | None:
-    """Why it cannot be called with `count` positional arguments; None if it can, or has no readable signature."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some builtins have none
-        return None
-    try:
-        signature.bind(*[None] * count)
-    except TypeError as error:
-        return error
-    return None
+    return callable(function) and misfit(function, *[None] * count) is None
 
 
 def is_async(function: object) -> bool:

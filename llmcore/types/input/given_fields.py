@@ -8,7 +8,7 @@ from typing import Any
 from llmcore.support.code.suggestions import nearest
 from llmcore.types.errors import CallerError
 
-__all__ = ["MAX_SHOWN", "PART_FIELDS", "Dict", "check_names", "has_value", "near_name", "shown_value"]
+__all__ = ["MAX_SHOWN", "PART_FIELDS", "Dict", "check_names", "has_value", "near_name", "shown_repr"]
 
 MAX_SHOWN = 60
 """How many characters of a value an error shows."""
@@ -35,9 +35,9 @@ def check_names(
     """Raises `CallerError` for an unknown field with a value."""
     for key, value in fields.items():
         if key not in known and has_value(value):
-            raise CallerError(f"{thing} has no field {shown_value(key)}; {near(str(key), known)}")
+            raise CallerError(f"{thing} has no field {shown_repr(key)}; {near(str(key), known)}")
 
 
-def shown_value(value: object) -> str:
+def shown_repr(value: object) -> str:
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

@@ -7,7 +7,6 @@ field of an assistant's message becomes a `ProviderBlock`. A null or empty field
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
@@ -16,9 +15,10 @@ from pydantic import BaseModel
 
 from llmcore.support.code.suggestions import misspelled
 from llmcore.support.values.copies import made, updated
+from llmcore.support.values.json_data import read_object
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types.errors import CallerError
-from llmcore.types.input.given_fields import PART_FIELDS, Dict, check_names, has_value, near_name, shown_value
+from llmcore.types.input.given_fields import PART_FIELDS, Dict, check_names, has_value, near_name, shown_repr
 from llmcore.types.input.media_input import bare_image, media_block, media_form
 from llmcore.types.messages import (
     AudioBlock,
@@ -157,7 +157,7 @@ class _Reader:
         if not isinstance(role, str) or role not in _ROLES:
             meant = _ROLES_OF_OTHERS.get(role.lower()) if isinstance(role, str) else None
             fix = f"here it is {meant!r}" if meant else f"it is one of {known}"
-            raise CallerError(f"{self._where} has the role {shown_value(role)}; {fix}")
+            raise CallerError(f"{self._where} has the role {shown_repr(role)}; {fix}")
         return _ROLES[role]
 
     def _check_content(self, role: str, content: object) -> None:
@@ -218,7 +218,7 @@ class _Reader:
             return [ProviderBlock(provider="anthropic", data={key: value for key, value in fields.items() if value is not None})]
         if kind in _OWN_BLOCKS:
             return self._own_block(kind, fields, where)
-        found = shown_value(fields.get("type"))
+        found = shown_repr(fields.get("type"))
         raise CallerError(f"{self._where} holds a part of the type {found}; messages hold text, images, files and audio")
 
     def _own_block(self, kind: str, fields: Dict, where: str) -> list[Any]:
@@ -279,7 +279,7 @@ class _Reader:
         if arguments is None or arguments == "":  # how some write a call without arguments
             return ToolUseBlock(id=call_id, name=name, input={})
         if isinstance(arguments, str):
-            value = _object_of(arguments)
+            value = read_object(arguments)
             return ToolUseBlock(id=call_id, name=name, input=value, raw_input="" if value is not None else arguments)
         if not is_object(arguments):
             raise CallerError(f"{self._where} has a call whose arguments are of type {type(arguments).__name__}; give JSON text")
@@ -381,11 +381,3 @@ def _is_own_block(part: object) -> bool:
 def _text_of(fields: Dict, key: str) -> str | None:
     value = fields.get(key)
     return value if isinstance(value, str) and value else None
-
-
-def _object_of(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if is_object(value) else None

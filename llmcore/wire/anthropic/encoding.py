@@ -30,7 +30,14 @@ from llmcore.wire.ids import random_id, with_new_ids
 from llmcore.wire.offering import Offered, offered
 from llmcore.wire.rewriting import joined_texts, text_with_withheld
 
-__all__ = ["BlockWriter", "StreamEncoder", "call_events", "decode_messages", "encode", "encoded_call", "encoded_usage"]
+__all__ = [
+    "AnthropicStreamEncoder",
+    "BlockWriter",
+    "call_events",
+    "decode_anthropic_messages",
+    "encode_anthropic",
+    "encoded_anthropic_call",
+]
 
 Json = dict[str, Any]
 _STOP_REASONS: dict[FinishReason | None, str] = {"length": "max_tokens", "content_filter": "refusal"}
@@ -40,7 +47,7 @@ _OWN_PARTS = frozenset({"document", "search_result", "container_upload"})
 """Parts of messages that only Anthropic's models read."""
 
 
-def encode(
+def encode_anthropic(
     envelope: Envelope,
     tools: ToolSet | Iterable[object] | None = None,
     *,
@@ -56,12 +63,12 @@ def encode(
     result = offered(envelope, tools)
     calls = with_new_ids(result.calls, "anthropic")
     text = text_with_withheld(envelope, result)
-    content = [*_thinking(envelope), *([{"type": "text", "text": text}] if text else []), *map(encoded_call, calls)]
+    content = [*_thinking(envelope), *([{"type": "text", "text": text}] if text else []), *map(encoded_anthropic_call, calls)]
     return {
         **_head(model, id),
         "content": content,
         "stop_reason": _stop_reason(envelope.finish_reason, bool(calls)),
-        "usage": encoded_usage(usage or Usage()),
+        "usage": _encoded_usage(usage or Usage()),
     }
 
 
@@ -80,13 +87,13 @@ def _thinking(envelope: Envelope) -> list[Json]:
     return blocks
 
 
-def encoded_call(call: ToolCall) -> Json:
+def encoded_anthropic_call(call: ToolCall) -> Json:
     """A `tool_use` block."""
     arguments = {_UNREADABLE: call.raw_arguments} if call.arguments is None else json_data(call.arguments)
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments}
 
 
-def encoded_usage(usage: Usage) -> Json:
+def _encoded_usage(usage: Usage) -> Json:
     """The usage in the form of this API, whose input tokens exclude the cached ones."""
     cached = usage.cache_read_tokens + usage.cache_write_tokens
     return {
@@ -159,7 +166,7 @@ class BlockWriter:
         return [{"type": "content_block_stop", "index": self.index - 1}]
 
 
-class StreamEncoder:
+class AnthropicStreamEncoder:
     """Encodes one streamed reply as events. `sse.event_bytes(event, event["type"])` turns each into bytes.
 
     encoder = StreamEncoder(model="m")
@@ -174,7 +181,7 @@ class StreamEncoder:
 
     def start(self, usage: Usage | None = None) -> list[Json]:
         """The first event. Clients read the number of input tokens from it."""
-        return [{"type": "message_start", "message": {**self._head, "usage": encoded_usage(usage or Usage())}}]
+        return [{"type": "message_start", "message": {**self._head, "usage": _encoded_usage(usage or Usage())}}]
 
     def feed(self, events: Iterable[object]) -> list[Json]:
         """The events of these ones. Events other than `TextDelta` and `ReasoningDelta` have none."""
@@ -185,17 +192,17 @@ class StreamEncoder:
         calls = with_new_ids(result.calls, "anthropic")
         events = self._blocks.close()
         for call in calls:
-            events += call_events(encoded_call(call), self._blocks.index)
+            events += call_events(encoded_anthropic_call(call), self._blocks.index)
             self._blocks.index += 1
         delta = {"stop_reason": _stop_reason(finish_reason, bool(calls)), "stop_sequence": None}
         return [
             *events,
-            {"type": "message_delta", "delta": delta, "usage": encoded_usage(usage or Usage())},
+            {"type": "message_delta", "delta": delta, "usage": _encoded_usage(usage or Usage())},
             {"type": "message_stop"},
         ]
 
 
-def decode_messages(body: Json) -> list[Message]:
+def decode_anthropic_messages(body: Json) -> list[Message]:
     """The messages of a request, with its `system` first. `decode_tools(body.get("tools"))` reads its tools.
 
     Search results, and documents that are no file, become `ProviderBlock`s.

@@ -10,7 +10,7 @@ from typing import Any
 
 from llmcore.support.values.narrowing import is_list, object_in, objects_in
 from llmcore.types import ToolCall
-from llmcore.wire.anthropic.encoding import BlockWriter, call_events, encoded_call
+from llmcore.wire.anthropic.encoding import BlockWriter, call_events, encoded_anthropic_call
 from llmcore.wire.item_stream import ItemStream, Placed, by_item
 from llmcore.wire.rewriting import (
     ReplyReport,
@@ -26,14 +26,14 @@ from llmcore.wire.rewriting import (
     reasoning_in_text,
 )
 
-__all__ = ["StreamRewriter", "rewrite"]
+__all__ = ["AnthropicStreamRewriter", "rewrite_anthropic"]
 
 Json = dict[str, Any]
 _ENDS = frozenset({"end_turn", "stop_sequence", "stop"})
 """The stop reasons that become `tool_use` if there are calls. A paused turn stays paused."""
 
 
-def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
+def rewrite_anthropic(body: Json, settings: RewriteSettings) -> Rewritten:
     """Rewrite a whole message. A body of another wire, and an error, stay as they are. Never raises on a reply."""
     content = body.get("content")
     if not is_list(content) or body.get("type") == "error":
@@ -49,9 +49,9 @@ def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
     if (new := new_texts(envelope, result, texts, ends)) is not None:
         written = _with_new_texts(content, texts, new, reasoning_in_text(envelope))
     if handed.changes_calls:
-        native = given if handed.keeps_native else [*map(encoded_call, handed.native)]
+        native = given if handed.keeps_native else [*map(encoded_anthropic_call, handed.native)]
         others = [block for block in written if object_in(block).get("type") != "tool_use"]
-        written = [*others, *native, *map(encoded_call, handed.in_text)]
+        written = [*others, *native, *map(encoded_anthropic_call, handed.in_text)]
     word = _stop_reason(body.get("stop_reason"), bool(handed.calls))
     if written is content and word == body.get("stop_reason"):
         return Rewritten(body, [report])
@@ -91,7 +91,7 @@ def _stop_reason(word: object, has_calls: bool) -> Any:
     return "end_turn" if word == "tool_use" else word
 
 
-class StreamRewriter:
+class AnthropicStreamRewriter:
     """Rewrites the events of a stream. Text and thinking are live. Calls come whole, at the end.
 
     `feed` returns the events to send for one event, which is the given object if it need not change. `finish` returns the last
@@ -184,7 +184,6 @@ class StreamRewriter:
         return self._sent([*read, *self._items.passing(index, event)])
 
     def _text(self, event: Json, text: str) -> list[Json]:
-        """The events of more text."""
         placed = self._items.text(text)
         is_open = self._blocks.open_kind == "text" and self._open == event.get("index")
         if is_open and is_same_text([part for _, part in placed], text):
@@ -234,7 +233,6 @@ class StreamRewriter:
         return self._sent(read)
 
     def on_message_stop(self, event: Json) -> list[Json]:
-        """The end mark."""
         return self._as_given(event, [*self._end(cut=False), event])
 
     def _end(self, *, cut: bool) -> list[Json]:
@@ -249,7 +247,7 @@ class StreamRewriter:
             written += [{**event, "index": self._blocks.index} for event in events]
             self._blocks.index += 1
         for call in handed.in_text if handed.keeps_native else handed.calls:
-            written += call_events(encoded_call(call), self._blocks.index)
+            written += call_events(encoded_anthropic_call(call), self._blocks.index)
             self._blocks.index += 1
         for event in self._last:
             delta = object_in(event.get("delta"))
@@ -272,9 +270,9 @@ class StreamRewriter:
 
 
 _HANDLERS = {
-    "content_block_start": StreamRewriter.on_start,
-    "content_block_delta": StreamRewriter.on_delta,
-    "content_block_stop": StreamRewriter.on_stop,
-    "message_delta": StreamRewriter.on_message_delta,
-    "message_stop": StreamRewriter.on_message_stop,
+    "content_block_start": AnthropicStreamRewriter.on_start,
+    "content_block_delta": AnthropicStreamRewriter.on_delta,
+    "content_block_stop": AnthropicStreamRewriter.on_stop,
+    "message_delta": AnthropicStreamRewriter.on_message_delta,
+    "message_stop": AnthropicStreamRewriter.on_message_stop,
 }

@@ -28,14 +28,14 @@ from llmcore.wire.offering import Offered, offered
 from llmcore.wire.rewriting import arguments_text, free_text_of, joined_texts, text_with_withheld
 from llmcore.wire.tools import FREE_TEXT_PARAMETER
 
-__all__ = ["StreamEncoder", "decode_messages", "encode", "encoded_call", "encoded_usage"]
+__all__ = ["ChatStreamEncoder", "decode_chat_messages", "encode_chat", "encoded_chat_call"]
 
 Json = dict[str, Any]
 _FINISH_WORDS: dict[FinishReason | None, str] = {"length": "length", "content_filter": "content_filter", "tool_calls": "stop"}
 """The finish reasons. All others, and `tool_calls` without calls, are `stop`."""
 
 
-def encode(
+def encode_chat(
     envelopes: Envelope | Sequence[Envelope],
     tools: ToolSet | Iterable[object] | None = None,
     *,
@@ -60,21 +60,21 @@ def encode(
         if envelope.reasoning:
             message["reasoning_content"] = envelope.reasoning
         if calls:
-            message["tool_calls"] = [encoded_call(call, free_text) for call in calls]
+            message["tool_calls"] = [encoded_chat_call(call, free_text) for call in calls]
         word = _finish_word(envelope.finish_reason, bool(calls))
         choices.append({"index": index, "message": message, "logprobs": None, "finish_reason": word})
     body = {**_head("chat.completion", model, id, created), "choices": choices}
-    return {**body, "usage": encoded_usage(usage)} if usage is not None else body
+    return {**body, "usage": _encoded_usage(usage)} if usage is not None else body
 
 
-def encoded_call(call: ToolCall, free_text: Collection[str] = ()) -> Json:
+def encoded_chat_call(call: ToolCall, free_text: Collection[str] = ()) -> Json:
     """An entry of `tool_calls`."""
     if call.name in free_text:
         return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": free_text_of(call)}}
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments_text(call)}}
 
 
-def encoded_usage(usage: Usage) -> Json:
+def _encoded_usage(usage: Usage) -> Json:
     """The usage in the form of this API."""
     return {
         "prompt_tokens": usage.input_tokens,
@@ -96,7 +96,7 @@ def _finish_word(reason: FinishReason | None, has_calls: bool) -> str:
     return _FINISH_WORDS.get(reason, "stop")
 
 
-class StreamEncoder:
+class ChatStreamEncoder:
     """Encodes one streamed reply as chunks (`chat.completion.chunk`), with any number of choices.
 
         encoder = StreamEncoder(model="m")
@@ -121,14 +121,14 @@ class StreamEncoder:
         """The calls of the choice `index`, whole, and its finish reason."""
         calls = with_new_ids(result.calls)
         chunks = [
-            self._chunk(index, {"tool_calls": [{"index": n, **encoded_call(call, self._free_text)}]})
+            self._chunk(index, {"tool_calls": [{"index": n, **encoded_chat_call(call, self._free_text)}]})
             for n, call in enumerate(calls)
         ]
         return [*chunks, self._chunk(index, {}, _finish_word(finish_reason, bool(calls)))]
 
     def end(self, usage: Usage | None = None) -> list[Json]:
         """The chunk with the usage, if there is one. Clients ask for it by `stream_options.include_usage`."""
-        return [] if usage is None else [{**self._head, "choices": [], "usage": encoded_usage(usage)}]
+        return [] if usage is None else [{**self._head, "choices": [], "usage": _encoded_usage(usage)}]
 
     def _chunk(self, index: int, delta: Json, word: str | None = None) -> Json:
         role = {} if index in self._begun else {"role": "assistant"}
@@ -137,7 +137,7 @@ class StreamEncoder:
         return {**self._head, "choices": [choice]}
 
 
-def decode_messages(body: Json) -> list[Message]:
+def decode_chat_messages(body: Json) -> list[Message]:
     """The messages of a request. `decode_tools(body.get("tools"), free_text="function")` reads its tools.
 
     A call of a free-text tool becomes a call with the argument `input`.

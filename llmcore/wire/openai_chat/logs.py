@@ -13,7 +13,7 @@ from typing import Any
 
 from llmcore.support.values.copies import updated
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
-from llmcore.wire.openai_chat.rewriting import rewrite
+from llmcore.wire.openai_chat.rewriting import rewrite_chat
 from llmcore.wire.rewriting import ReplyReport, RewriteSettings
 from llmcore.wire.tools import decode_tools
 
@@ -106,7 +106,7 @@ def _value(value: Any, place: str, settings: RewriteSettings, replies: list[Repa
 
 def _choices(body: Json, place: str, settings: RewriteSettings, replies: list[RepairedReply]) -> list[Any]:
     before: list[Any] = body["choices"]
-    rewritten = rewrite(body, settings)
+    rewritten = rewrite_chat(body, settings)
     after: list[Any] = rewritten.body["choices"]
     reports = iter(rewritten.reports)
     for n, choice in enumerate(before):
@@ -128,7 +128,7 @@ def _history(messages: list[Any], place: str, settings: RewriteSettings, replies
             written.append(message)
             continue
         stands = f"{place}[{at - 1}]"
-        rewritten = rewrite({"choices": [_choice_of(message)]}, settings, keeps_incomplete=True)
+        rewritten = rewrite_chat({"choices": [_choice_of(message)]}, settings, keeps_incomplete=True)
         reply, report = rewritten.body["choices"][0]["message"], rewritten.reports[0]
         written.append(reply)
         changed = changed or reply is not message

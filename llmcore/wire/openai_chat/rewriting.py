@@ -12,7 +12,7 @@ from typing import Any
 from llmcore.support.values.narrowing import is_list, is_object, object_in, objects_in
 from llmcore.types import Envelope, ReasoningDelta, TextDelta, ToolCall
 from llmcore.types.finish_reasons import is_no_end, reason_of
-from llmcore.wire.openai_chat.encoding import encoded_call
+from llmcore.wire.openai_chat.encoding import encoded_chat_call
 from llmcore.wire.rewriting import (
     ReplyReport,
     RewriteSettings,
@@ -26,7 +26,7 @@ from llmcore.wire.rewriting import (
     text_with_withheld,
 )
 
-__all__ = ["StreamRewriter", "rewrite"]
+__all__ = ["ChatStreamRewriter", "rewrite_chat"]
 
 Json = dict[str, Any]
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
@@ -34,7 +34,7 @@ _NATIVE_FIELDS = frozenset({*_REASONING_FIELDS, "reasoning_details", "thinking_b
 _CALLS = ("tool_calls", "function_call")
 
 
-def rewrite(body: Json, settings: RewriteSettings, *, keeps_incomplete: bool = False) -> Rewritten:
+def rewrite_chat(body: Json, settings: RewriteSettings, *, keeps_incomplete: bool = False) -> Rewritten:
     """Rewrite a whole body. A body of another wire, and an error, stay as they are. Never raises on a reply.
 
     `keeps_incomplete`: a native call that is cut stays too. A client would run it, so this is for logs alone.
@@ -64,8 +64,8 @@ def _rewritten_choice(choice: Json, settings: RewriteSettings, keeps_incomplete:
     reads_text = bool(message.get("content"))  # if it has none, calls may stand in its reasoning, which stays as it is
     fields = _text_fields(message, envelope, content, has_calls) if reads_text and content != envelope.source else {}
     if handed.changes_calls:
-        native = given if handed.keeps_native else [encoded_call(call) for call in handed.native]
-        entries = [*native, *(encoded_call(call, settings.free_text) for call in handed.in_text)]
+        native = given if handed.keeps_native else [encoded_chat_call(call) for call in handed.native]
+        entries = [*native, *(encoded_chat_call(call, settings.free_text) for call in handed.in_text)]
         message = {key: value for key, value in message.items() if key not in _CALLS}
         fields |= {"tool_calls": entries} if entries else {}
     word = _finish_word(choice.get("finish_reason"), has_calls)
@@ -109,7 +109,7 @@ def _finish_word(word: object, has_calls: bool) -> Any:
     return "stop" if reason == "tool_calls" and not has_calls else word
 
 
-class StreamRewriter:
+class ChatStreamRewriter:
     """Rewrites the chunks of a stream. Text is live. Calls come whole, after the last chunk with text and before the finish.
 
     `feed` returns the chunks to send for one chunk, which is the given object if it need not change. `finish` returns the last
@@ -285,8 +285,8 @@ class _Choice:
         envelope = self._stream.envelope
         handed = hand_out(envelope, result, self._settings, lambda native: _are_sound(given, native), cut=cut)
         self.report = ReplyReport(handed.calls, result.withheld, self._stream.reclassified_reasoning, cut)
-        native = [encoded_call(call) for call in handed.native]
-        entries = [encoded_call(call, self._settings.free_text) for call in handed.in_text]
+        native = [encoded_chat_call(call) for call in handed.native]
+        entries = [encoded_chat_call(call, self._settings.free_text) for call in handed.in_text]
         chunks += self._native if handed.keeps_native else [self._call_chunk(n, entry) for n, entry in enumerate(native)]
         chunks += [self._call_chunk(n, entry) for n, entry in enumerate(entries, len(native))]
         if handed.calls and self._word is None:

@@ -28,14 +28,14 @@ from llmcore.wire.offering import Offered, offered
 from llmcore.wire.openai_responses.item_writer import ItemWriter, message, reasoning_item, text_part
 from llmcore.wire.rewriting import arguments_text, free_text_of, text_with_withheld
 
-__all__ = ["StreamEncoder", "decode_messages", "encode", "encoded_call", "encoded_usage"]
+__all__ = ["ResponsesStreamEncoder", "decode_responses_messages", "encode_responses", "encoded_responses_call"]
 
 Json = dict[str, Any]
 _INCOMPLETE: dict[FinishReason | None, str] = {"length": "max_output_tokens", "content_filter": "content_filter"}
 """The reasons of responses that are incomplete."""
 
 
-def encode(
+def encode_responses(
     envelope: Envelope,
     tools: ToolSet | Iterable[object] | None = None,
     *,
@@ -55,7 +55,7 @@ def encode(
     text = text_with_withheld(envelope, result)
     output = [reasoning_item(envelope.reasoning)] if envelope.reasoning else []
     output += [message([text_part(text)])] if text else []
-    output += [encoded_call(call, free_text) for call in with_new_ids(result.calls)]
+    output += [encoded_responses_call(call, free_text) for call in with_new_ids(result.calls)]
     return {**_head(model, id, created), "output": output, **_end(envelope.finish_reason, usage)}
 
 
@@ -85,11 +85,11 @@ def _end(reason: FinishReason | None, usage: Usage | None) -> Json:
     return {
         "status": "incomplete" if why else "completed",
         "incomplete_details": {"reason": why} if why else None,
-        "usage": None if usage is None else encoded_usage(usage),
+        "usage": None if usage is None else _encoded_usage(usage),
     }
 
 
-def encoded_usage(usage: Usage) -> Json:
+def _encoded_usage(usage: Usage) -> Json:
     """The usage in the form of this API."""
     return {
         "input_tokens": usage.input_tokens,
@@ -100,7 +100,7 @@ def encoded_usage(usage: Usage) -> Json:
     }
 
 
-def encoded_call(call: ToolCall, free_text: Collection[str] = ()) -> Json:
+def encoded_responses_call(call: ToolCall, free_text: Collection[str] = ()) -> Json:
     """A `function_call` item, or a `custom_tool_call`. The call's id is its `call_id`."""
     if call.name in free_text:
         head = {"type": "custom_tool_call", "id": random_id("ctc_"), "status": "completed"}
@@ -109,7 +109,7 @@ def encoded_call(call: ToolCall, free_text: Collection[str] = ()) -> Json:
     return {**head, "call_id": call.id, "name": call.name, "arguments": arguments_text(call)}
 
 
-class StreamEncoder:
+class ResponsesStreamEncoder:
     """Encodes one streamed reply as events. `sse.event_bytes(event, event["type"])` turns each into bytes.
 
     encoder = StreamEncoder(model="m")
@@ -137,7 +137,7 @@ class StreamEncoder:
         """The calls, whole, and the end with the whole response."""
         events = self._items.close()
         for call in with_new_ids(result.calls):
-            events += self._items.call(encoded_call(call, self._free_text))
+            events += self._items.call(encoded_responses_call(call, self._free_text))
         response = {**self._head, "output": self._items.output, **_end(finish_reason, usage)}
         return self._numbered([*events, {"type": f"response.{response['status']}", "response": response}])
 
@@ -146,7 +146,7 @@ class StreamEncoder:
         return [{**event, "sequence_number": n} for n, event in enumerate(events, first)]
 
 
-def decode_messages(body: Json) -> list[Message]:
+def decode_responses_messages(body: Json) -> list[Message]:
     """The messages of a request, with its `instructions` first. `decode_tools(body.get("tools"))` reads its tools.
 
     Items that only this API has (reasoning, the provider's own calls, files) become `ProviderBlock`s of the model's message.

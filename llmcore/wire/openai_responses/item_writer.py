@@ -24,7 +24,6 @@ def message(content: list[Json], status: str = "completed") -> Json:
 
 
 def reasoning_item(text: str) -> Json:
-    """A `reasoning` item with this text."""
     return {"type": "reasoning", "id": random_id("rs_"), "summary": list[Any](), "content": [_reasoning_part(text)]}
 
 

@@ -10,18 +10,18 @@ from typing import Any, cast
 
 from llmcore.support.values.narrowing import object_in, objects_in
 from llmcore.wire.item_stream import ItemStream, Placed, by_item
-from llmcore.wire.openai_responses.encoding import encoded_call
+from llmcore.wire.openai_responses.encoding import encoded_responses_call
 from llmcore.wire.openai_responses.item_writer import ItemWriter
-from llmcore.wire.openai_responses.whole import CALL_TYPES, are_sound, native_items, rewrite, text_in
+from llmcore.wire.openai_responses.whole import CALL_TYPES, are_sound, native_items, rewrite_responses, text_in
 from llmcore.wire.rewriting import HandedOut, ReplyReport, RewriteSettings, hand_out, is_error_event, is_same_text
 
-__all__ = ["StreamRewriter"]
+__all__ = ["ResponsesStreamRewriter"]
 
 Json = dict[str, Any]
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
-class StreamRewriter:
+class ResponsesStreamRewriter:
     """Rewrites the events of a stream. Text and reasoning are live. Calls come whole, at the end.
 
     `feed` returns the events to send for one event, which is the given object if it need not change. `finish` returns the last
@@ -170,7 +170,7 @@ class StreamRewriter:
             self._items.note_text(text)
             return [event]
         written = self._sent(placed)
-        if written and self._is_same(written[-1], event):
+        if written and all(event.get(key) == value for key, value in written[-1].items() if key != "logprobs"):
             written[-1] = event
         return written
 
@@ -201,9 +201,6 @@ class StreamRewriter:
             self._items.output.append(event["item"])
         return [*closed, self._moved(event, self._indexes[index])]
 
-    def _is_same(self, written: Json, event: Json) -> bool:
-        return all(event.get(key) == value for key, value in written.items() if key != "logprobs")
-
     def _moved(self, event: Json, index: int) -> Json:
         return event if event.get("output_index") == index else {**event, "output_index": index}
 
@@ -232,18 +229,17 @@ class StreamRewriter:
         for item in () if handed.keeps_native else native_items(handed.native, self._given_calls()):
             written += self._items.call(item)
         for call in handed.in_text:
-            written += self._items.call(encoded_call(call, self._settings.free_text))
+            written += self._items.call(encoded_responses_call(call, self._settings.free_text))
         if "output" in response and response["output"] != self._items.output:
             event = {**event, "response": {**response, "output": self._items.output}}
         return [*written, event]
 
     def _settings_rewrite(self, response: Json) -> Json:
-        rewritten = rewrite(response, self._settings)
+        rewritten = rewrite_responses(response, self._settings)
         self.reports = rewritten.reports
         return rewritten.body
 
     def _given_calls(self) -> list[Json]:
-        """The items of the native calls."""
         return [self._done_item(events) for events in self._calls.values()]
 
     def _done_item(self, events: list[Json]) -> Json:

@@ -10,7 +10,7 @@ from typing import Any
 
 from llmcore.support.values.narrowing import is_list, object_in, objects_in
 from llmcore.types import ToolCall
-from llmcore.wire.openai_responses.encoding import encoded_call
+from llmcore.wire.openai_responses.encoding import encoded_responses_call
 from llmcore.wire.openai_responses.item_writer import reasoning_item
 from llmcore.wire.rewriting import (
     ReplyReport,
@@ -25,13 +25,13 @@ from llmcore.wire.rewriting import (
     reasoning_in_text,
 )
 
-__all__ = ["CALL_TYPES", "are_sound", "native_items", "rewrite", "text_in"]
+__all__ = ["CALL_TYPES", "are_sound", "native_items", "rewrite_responses", "text_in"]
 
 Json = dict[str, Any]
 CALL_TYPES = frozenset({"function_call", "custom_tool_call"})
 
 
-def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
+def rewrite_responses(body: Json, settings: RewriteSettings) -> Rewritten:
     """Rewrite a whole response. A body of another API, and an error, stay as they are. Never raises on a reply."""
     output = body.get("output")
     if not is_list(output):
@@ -50,7 +50,7 @@ def rewrite(body: Json, settings: RewriteSettings) -> Rewritten:
     if handed.changes_calls:
         native = given if handed.keeps_native else native_items(handed.native, given)
         others = [item for item in written if object_in(item).get("type") not in CALL_TYPES]
-        written = [*others, *native, *(encoded_call(call, settings.free_text) for call in handed.in_text)]
+        written = [*others, *native, *(encoded_responses_call(call, settings.free_text) for call in handed.in_text)]
     report = ReplyReport(handed.calls, result.withheld)
     return Rewritten(body if written is output else {**body, "output": written}, [report])
 
@@ -101,7 +101,9 @@ def native_items(calls: list[ToolCall], given: list[Json]) -> list[Json]:
     by_id = {str(item.get("call_id")): item for item in given}
     servers = given if len(given) == len(calls) else [by_id.get(call.id, {}) for call in calls]
     return [
-        item if item and _is_sound(item, call) else {**encoded_call(call), **({"id": item["id"]} if item.get("id") else {})}
+        item
+        if item and _is_sound(item, call)
+        else {**encoded_responses_call(call), **({"id": item["id"]} if item.get("id") else {})}
         for call, item in zip(calls, servers, strict=True)
     ]
 

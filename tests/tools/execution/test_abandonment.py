@@ -16,7 +16,8 @@ from typing import Any
 import anyio
 import pytest
 
-from llmcore.tools.execution.abandonment import AbandonableTask, Abandoned, Raised, WaitScope, await_foreign
+from llmcore.support.code.threads import Raised
+from llmcore.tools.execution.abandonment import AbandonableTask, Abandoned, WaitScope, await_foreign
 
 pytestmark = pytest.mark.anyio
 variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")

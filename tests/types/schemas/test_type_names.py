@@ -9,7 +9,7 @@ import pytest
 from llmcore.normalizer import normalize
 from llmcore.types.schemas.type_names import TYPES, standard_schema, standard_type
 from llmcore.types.tools import ToolDefinition, ToolSet
-from llmcore.validator import validate
+from llmcore.validator import validate_calls
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_untyped_text_and_json_are_read_by_the_standard_type() -> None:
     written = "<tool_call><function=turn><parameter=ratio>3.5</parameter><parameter=on>True</parameter></function></tool_call>"
     envelope = normalize(written, tools)
     assert envelope.tool_calls[0].arguments == {"ratio": 3.5, "on": True}
-    assert validate(envelope, tools).ok
-    assert not validate(normalize('<tool_call>{"name": "turn", "arguments": {"ratio": "x"}}</tool_call>', tools), tools).ok
+    assert validate_calls(envelope, tools).ok
+    assert not validate_calls(normalize('<tool_call>{"name": "turn", "arguments": {"ratio": "x"}}</tool_call>', tools), tools).ok
 
 
 def test_a_schema_put_in_by_a_copy_is_read_alike() -> None:
@@ -87,7 +87,7 @@ def test_a_schema_put_in_by_a_copy_is_read_alike() -> None:
     tools = ToolSet([copied])
     assert tools.compiled[0].types("ratio") == ("number",)
     envelope = normalize('<tool_call>{"name": "turn", "arguments": {"ratio": 2}}</tool_call>', tools)
-    assert validate(envelope, tools).ok
+    assert validate_calls(envelope, tools).ok
 
 
 def test_counts_that_are_text_are_sent_as_numbers() -> None:

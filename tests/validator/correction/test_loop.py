@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +9,9 @@ import pytest
 from pydantic import BaseModel
 
 from llmcore.normalizer import normalize
+from llmcore.run.output.answer_type import OutputSpec
 from llmcore.types import CallerError, Envelope, NearMiss, TextBlock, ToolCall, ToolUseBlock
-from llmcore.validator import Correction, CorrectionLoop, correct, parse_detailed
+from llmcore.validator import Correction, CorrectionLoop, parse_detailed
 from llmcore.validator.correction.loop import DEFAULT_REASK_TOKENS, CorrectionResult
 from tests.validator.schemas import call, weather_tools
 
@@ -33,14 +33,12 @@ def run(first: Envelope, *answers: Envelope | None, **options: Any) -> tuple[Cor
     """Correct `first`, the model answering in order; more questions than answers fail the test."""
     asked: list[Correction] = []
     waiting = list(answers)
-
-    async def ask(correction: Correction) -> Envelope | None:
+    loop = CorrectionLoop(first, TOOLS, **options)
+    while (correction := loop.next()) is not None:
         asked.append(correction)
-        return waiting.pop(0)
-
-    result = asyncio.run(correct(first, TOOLS, ask, **options))
+        loop.receive(waiting.pop(0))
     assert not waiting, "the loop stopped early"
-    return result, asked
+    return loop.result, asked
 
 
 def text_of(correction: Correction) -> str:
@@ -192,14 +190,6 @@ def test_it_stops_when_nothing_may_be_sent_any_more() -> None:
     assert result.envelope.tool_calls == [BAD]
 
 
-def test_what_ask_raises_passes_through() -> None:
-    async def ask(_: Correction) -> Envelope:
-        raise TimeoutError("gone")
-
-    with pytest.raises(TimeoutError, match="gone"):
-        asyncio.run(correct(turn(BAD), TOOLS, ask))
-
-
 def test_words_withdraw_the_call_where_none_was_required() -> None:
     result, _ = run(turn(BAD), turn(content="I do not know for how many days."))
     assert (result.outcome, result.ok) == ("answered", True)
@@ -257,7 +247,7 @@ def test_an_unknown_name_goes_back_with_the_list_of_names() -> None:
 
 def test_typed_output_is_corrected_in_the_same_loop() -> None:
     result, (correction,) = run(
-        turn(content='{"name": "Rome", "people": "many"}'), turn(content='{"name": "Rome", "people": 3}'), output_type=City
+        turn(content='{"name": "Rome", "people": "many"}'), turn(content='{"name": "Rome", "people": 3}'), output=OutputSpec(City)
     )
     assert result.value == City(name="Rome", people=3)
     assert '- `people`: expected integer, got string "many"' in text_of(correction)
@@ -267,12 +257,12 @@ def test_typed_output_is_corrected_in_the_same_loop() -> None:
 
 
 def test_a_turn_with_calls_is_no_final_answer() -> None:
-    result, asked = run(turn(GOOD, content="not a city"), output_type=City)
+    result, asked = run(turn(GOOD, content="not a city"), output=OutputSpec(City))
     assert (result.outcome, asked, result.value) == ("ok", [], None)
 
 
 def test_typed_output_that_never_fits_ends_with_its_problems() -> None:
-    result, asked = run(turn(content="no"), turn(content="still no"), turn(content="no"), output_type=City, reasks=5)
+    result, asked = run(turn(content="no"), turn(content="still no"), turn(content="no"), output=OutputSpec(City), reasks=5)
     assert (result.outcome, len(asked), result.value) == ("repeated", 2, None)
     assert result.problems
 
@@ -347,7 +337,7 @@ def test_whatever_a_model_made_long_is_short_in_a_correction(wrong: ToolCall) ->
 
 def test_the_schema_of_a_typed_answer_is_shown_whole() -> None:
     schema = {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(300)}, "required": ["field_0"]}
-    _, (correction,) = run(turn(content="{}"), None, output_type=schema)
+    _, (correction,) = run(turn(content="{}"), None, output=OutputSpec(schema))
     assert "field_299" in text_of(correction)
 
 
@@ -386,7 +376,7 @@ def test_a_value_is_closed_by_a_bracket_of_its_own(text: str, output_type: Any, 
 
 def test_a_typed_answer_that_a_limit_ended_is_asked_again_with_more_room() -> None:
     first = turn(content="12", finish_reason="length")
-    result, (asked,) = run(first, turn(content="1234", finish_reason="stop"), output_type=int, max_tokens=100)
+    result, (asked,) = run(first, turn(content="1234", finish_reason="stop"), output=OutputSpec(int), max_tokens=100)
     assert (result.value, result.outcome) == (1234, "ok")
     assert (asked.max_tokens, [problem.kind for problem in asked.problems]) == (200, ["incomplete"])
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from llmcore.types import Envelope, ToolDefinition, ToolSet, ToolUseBlock
-from llmcore.validator import Correction, CorrectionResult, correct
+from llmcore.validator import CorrectionLoop, CorrectionResult
 from tests.validator.schemas import call
 
 
 def run(first: Envelope, *answers: Envelope) -> CorrectionResult:
     waiting = list(answers)
-
-    async def ask(_: Correction) -> Envelope:
-        return waiting.pop(0)
-
-    return asyncio.run(correct(first, PAYING, ask))
+    loop = CorrectionLoop(first, PAYING)
+    while loop.next() is not None:
+        loop.receive(waiting.pop(0))
+    return loop.result
 
 
 PAYING = ToolSet(
@@ -154,11 +152,11 @@ def test_an_answer_that_was_cut_before_it_said_anything_takes_nothing_back(trunc
     asked: list[str] = []
     answers = [Envelope(truncated=truncated, finish_reason="length"), pays({"amount": 1}, {"amount": 2})]
 
-    async def ask(correction: Correction) -> Envelope:
+    loop = CorrectionLoop(pays({"amount": 1}, {"amount": "x"}), PAYING)
+    while (correction := loop.next()) is not None:
         asked.append(correction.messages[0].text)
-        return answers.pop(0)
-
-    result = asyncio.run(correct(pays({"amount": 1}, {"amount": "x"}), PAYING, ask))
+        loop.receive(answers.pop(0))
+    result = loop.result
     assert asked[1].count("`pay` with the arguments") == 2
     assert "None of its calls ran." in asked[1]
     assert [one.arguments for one in result.report.calls] == [{"amount": 1}, {"amount": 2}]

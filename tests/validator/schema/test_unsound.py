@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 import llmcore
 from llmcore.types import OutputParseError, ToolDefinition
-from llmcore.validator import parse, validate
+from llmcore.validator import parse, validate_calls
 from llmcore.validator.schema.unsound import unsound_number
 from tests.helpers.growth import assert_linear
 
@@ -61,7 +61,7 @@ def test_a_call_is_told_so_too(number: str, as_text: bool) -> None:
             "choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}}]
         }
     tool = ToolDefinition(name="f", description="", parameters={"type": "object", "properties": {"b": {"type": "array"}}})
-    report = validate(llmcore.normalize(reply, [tool]), [tool])
+    report = validate_calls(llmcore.normalize(reply, [tool]), [tool])
     assert number in str(report.problems[0])
     assert "b[1]`" in str(report.problems[0])
 

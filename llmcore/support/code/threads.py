@@ -19,9 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from llmcore.tools.execution.abandonment import Raised
-
-__all__ = ["IDLE_SECONDS", "ThreadCall", "UnboundedExecutor", "idle"]
+__all__ = ["IDLE_SECONDS", "Raised", "ThreadCall", "UnboundedExecutor", "idle", "in_thread"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,6 +28,14 @@ IDLE_SECONDS = 10.0
 
 idle: deque[_Worker] = deque()
 """The idle workers. Deque operations are atomic, so no lock is needed, which a fork could leave locked."""
+
+
+class Raised(Exception):
+    """Carries an exception of foreign code, as a value or through coroutines, which would convert a `StopIteration`."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(type(error).__name__)
+        self.error = error
 
 
 class ThreadCall:
@@ -72,6 +78,18 @@ class ThreadCall:
             self._future.set_result(value)
         elif inspect.iscoroutine(value):  # nobody will await it
             value.close()
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """Call the function in a thread and return its result. If the caller is cancelled, the thread continues alone.
+
+    Raises what the function raises, and `RuntimeError` if the system cannot start another thread.
+    """
+    try:
+        value: T = await ThreadCall(function).result()
+    except Raised as raised:
+        raise raised.error from raised.error.__cause__
+    return value
 
 
 class UnboundedExecutor(ThreadPoolExecutor):

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from llmcore.tools.execution import threads
-from llmcore.tools.execution.abandonment import Raised
-from llmcore.tools.execution.threads import ThreadCall, UnboundedExecutor
+from llmcore.support.code import threads
+from llmcore.support.code.threads import Raised, ThreadCall, UnboundedExecutor
 
 pytestmark = pytest.mark.anyio
 
