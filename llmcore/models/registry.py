@@ -21,6 +21,7 @@ from llmcore.models.selection import Needs, select
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.support.code.suggestions import describe_value
 from llmcore.types import ConfigError, ModelNotFound
+from llmcore.types.input.argument_errors import with_readable_errors
 from llmcore.types.logs import logger
 
 __all__ = ["ModelRegistry"]
@@ -94,6 +95,7 @@ class ModelRegistry:
         return made
 
     @classmethod
+    @with_readable_errors
     def from_dict(cls, llm: Mapping[str, Any], *, environ: Mapping[str, str] | None = None) -> ModelRegistry:
         """The same from data in the form of a file: `{"models": {alias: {...}}, "defaults": ..., "overrides": ...}`,
         under `llm` or at the top."""
@@ -214,6 +216,7 @@ class ModelRegistry:
             raise ConfigError(f"{self._path}: cannot be read: {error}") from error
         return tuple((name, stat.st_mtime_ns, stat.st_size, stat.st_ino) for name, stat in stats)
 
+    @with_readable_errors
     def _read(self) -> dict[str, ModelConfig]:
         merged = Document()
         for file in self._files():

@@ -253,7 +253,7 @@ class Value(BaseModel):
     `model_validate` and `model_validate_json` raise pydantic's error.
     """
 
-    model_config = ConfigDict(defer_build=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid", hide_input_in_errors=True)
 
     raises: ClassVar[type[Exception]] = ValueError
     """The class of that error. `types.errors` sets it, because errors contain values and this module cannot import them."""
@@ -264,10 +264,12 @@ class Value(BaseModel):
 
         def __init__(self, /, *args: Any, **fields: Any) -> None:
             if args:
+                fields.clear()  # pytest prints the arguments of this frame, and they may contain a key
                 raise self.raises(f"{_name(self)} takes its fields by name: write {_name(self)}({_first_fields(type(self))})")
             try:
                 self.__pydantic_validator__.validate_python(fields, self_instance=self)
             except ValidationError as error:
+                fields.clear()
                 raise self.raises(mistake_in(error, _name(self), type(self).__pydantic_fields__, self.instead)) from error
 
         __init__.__pydantic_base_init__ = True  # so that `model_validate_json` does not call it
@@ -302,6 +304,7 @@ class Value(BaseModel):
         given = update or {}
         for name in given:
             if name not in self.__pydantic_fields__:
+                update = given = {}  # pytest prints the variables of this frame
                 raise self.raises(unknown(_name(self), "field", name, type(self).__pydantic_fields__, self.instead))
         return updated(deepcopy(self), given) if deep else copied_with(self, given)
 
@@ -309,8 +312,9 @@ class Value(BaseModel):
 def _set_or_explain(self: Value, name: str, value: Any) -> None:
     try:
         BaseModel.__setattr__(self, name, value)
-    except (ValidationError, ValueError) as error:  # a field, or an unknown name
-        raise _immutable_error(self, name) from error
+    except (ValidationError, ValueError):  # a field, or an unknown name
+        value = None  # pytest prints the arguments of this frame
+        raise _immutable_error(self, name) from None  # pydantic's frames hold the value, too
 
 
 def _delete_or_explain(self: Value, name: str) -> None:

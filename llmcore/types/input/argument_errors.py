@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import traceback
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,7 +74,10 @@ def is_async(function: object) -> bool:
 
 
 def with_readable_errors(function: F, name: str | None = None, instead: Instead | None = None) -> F:
-    """The function, which raises a readable `ConfigError` for calls that do not fit its signature."""
+    """The function, which raises a readable `ConfigError` for calls that do not fit its signature.
+
+    If a sync function raises a `ConfigError`, its frames lose their variables: settings contain keys, and pytest prints variables.
+    """
     label = name or function.__name__
     if inspect.iscoroutinefunction(function):
 
@@ -96,6 +100,10 @@ def with_readable_errors(function: F, name: str | None = None, instead: Instead 
             if mistake is None:
                 raise
             raise mistake from error
+        except ConfigError as error:
+            traceback.clear_frames(error.__traceback__)
+            args, kwargs = (), {}
+            raise
 
     return cast("F", call)
 

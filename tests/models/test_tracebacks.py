@@ -1,0 +1,64 @@
+"""No frame of a `ConfigError` holds a key: pytest prints the arguments of frames, and with `-l` their variables."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from llmcore import ConfigError, ModelConfig, ModelRegistry, Orchestrator
+
+KEY = "-".join(("sk", "x7f3Qm9ZpL2v"))
+GOOD = {"provider": "openai", "model": "m", "api_key": KEY}
+BAD = {"models": {"a": {**GOOD, "unknown": 1}}}
+
+
+def _set() -> None:
+    ModelConfig(alias="a", **GOOD).api_key = KEY  # type: ignore[misc]
+
+
+def _positional() -> None:
+    ModelConfig("openai/m", api_key=KEY)  # type: ignore[call-arg]
+
+
+MISTAKES: dict[str, Callable[[], object]] = {
+    "a field is missing": lambda: ModelConfig(**GOOD),
+    "a field is unknown": lambda: ModelConfig(alias="a", **GOOD, unknown=1),  # type: ignore[call-arg]
+    "nothing but a key": lambda: ModelConfig(api_key=KEY),  # type: ignore[call-arg]
+    "a field by position": _positional,
+    "a field that is set": _set,
+    "a copy": lambda: ModelConfig(alias="a", **GOOD).model_copy(update={"unknown": KEY}),
+    "settings": lambda: ModelRegistry.from_dict(BAD),
+    "an option": lambda: Orchestrator(ModelConfig(alias="a", **GOOD), signing_key=KEY, unknown=1),  # type: ignore[call-arg]
+}
+
+
+def _shown(error: BaseException) -> str:
+    """The traceback with the variables of llmcore's frames. The first frames are this file's."""
+    whole = traceback.TracebackException.from_exception(error, capture_locals=True)
+    printed: list[str] = []
+    one: traceback.TracebackException | None = whole
+    while one is not None:
+        printed += [f"{frame.name} {frame.locals}" for frame in one.stack if frame.filename != __file__]
+        printed += one.format_exception_only()
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    return "\n".join(printed)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_no_frame_holds_a_key(mistake: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        MISTAKES[mistake]()
+    assert KEY not in _shown(caught.value)
+
+
+def test_no_frame_holds_a_key_of_a_file_or_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", KEY)
+    file = tmp_path / "models.yaml"
+    for key in (KEY, "${SOME_KEY}"):
+        file.write_text(f"models:\n  a: {{provider: openai, model: m, api_key: '{key}', unknown: 1}}\n")
+        with pytest.raises(ConfigError) as caught:
+            Orchestrator(file)
+        assert KEY not in _shown(caught.value)
