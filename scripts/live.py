@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -118,7 +118,7 @@ async def carry_out(case: Case, orchestrator: Orchestrator) -> tuple[RunResult[A
 
 
 @contextmanager
-def server() -> Iterator[str]:
+def server() -> Generator[str, None, None]:
     """llama-cpp-python's server on a free port of this machine. Gives its URL."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

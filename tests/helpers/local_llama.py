@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -26,7 +26,7 @@ def forget_model() -> None:
 
 
 @contextmanager
-def stand_in(*replies: list[str]) -> Iterator[Any]:
+def stand_in(*replies: list[str]) -> Generator[Any, None, None]:
     """The class of the model. It answers with the tokens of `replies`, to which a test may add."""
     installed = {name: module for name in PACKAGES if (module := sys.modules.pop(name, None)) is not None}
     with patch.object(sys, "path", [str(_FOLDER), *sys.path]):
