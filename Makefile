@@ -1,7 +1,7 @@
 # What a contributor runs. Every target sets up .venv first; that is done once, and again only when the lock changes.
 # `make replay` installs what running needs (requirements.lock), the others add what a contributor needs (requirements-dev.lock).
 .DEFAULT_GOAL := help
-.PHONY: help setup dev docs sbom api replay test sweep versions newest test-integrations compiled test-compiled check bench bench-setup fuzz lock clean
+.PHONY: help setup dev docs sbom api replay test sweep versions newest test-integrations live compiled test-compiled check bench bench-setup fuzz lock clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -44,6 +44,9 @@ newest: ## Run the tests of adapters, fallback, orchestrator and run on the newe
 
 test-integrations: setup ## Run the tests of real clients in environments of their own (.venv-integrations-*); ENVIRONMENTS="openai3" runs one
 	$(BIN)/python -m scripts.integrations $(ENVIRONMENTS) -- $(ARGS)
+
+live: ## Ask a small real model on this machine, in process and by its server, and record it (needs a network, once; docs/local.md)
+	@scripts/live $(RUNS)
 
 compiled: ## Make .venv-compiled: the same source as a compiled wheel (docs/compiled.md)
 	@scripts/compiled
@@ -90,5 +93,5 @@ lock: ## Resolve pyproject.toml anew into requirements.lock, and what the group 
 		$$(sed -n 's/^\([a-z0-9.-]*\)==[^;]*$$/--no-emit-package \1/p' requirements.lock)   # with a marker, dev may need it elsewhere
 
 clean: ## Remove .venv and everything that was built
-	rm -rf site .venv .venv-3.* .venv-newest .venv-compiled .venv-integrations-* .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
+	rm -rf site .venv .venv-3.* .venv-newest .venv-compiled .venv-live .venv-integrations-* .typecheck build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov llmcore_engine.egg-info
 	find llmcore adapters normalizer validator fallback tests -name __pycache__ -type d -prune -exec rm -rf {} +

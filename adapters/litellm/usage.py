@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llmcore.adapters.base import Endpoint, ModelCall, Prices
-from llmcore.adapters.providers import provider_of
+from llmcore.adapters.providers import IN_PROCESS, provider_of
 from llmcore.adapters.providers.model_table import table_prices
 from llmcore.adapters.wire.counts import MOST_TOKENS, count_of
 from llmcore.support.values.bounds import is_amount
@@ -189,7 +189,9 @@ def tokens_of(characters: int) -> int:
 
 def cost_of(usage: Usage, endpoint: Endpoint) -> float | None:
     """Return US dollars, None if the price of input or output is unknown. Without their own price, cached tokens cost as much
-    as input."""
+    as input. A model in this process costs nothing."""
+    if endpoint.provider in IN_PROCESS:
+        return 0.0
     prices: Prices | None = endpoint.prices or table_prices(endpoint)
     if prices is None or prices.input is None or prices.output is None:
         return None

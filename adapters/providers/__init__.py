@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 from llmcore.adapters.base import Endpoint
 from llmcore.adapters.providers.families import DEFAULT_DIALECT, TEXT_DIALECTS, text_dialect
 from llmcore.adapters.providers.provider import IdRule, ModelRule, NameRule, Provider, ProviderLimits
-from llmcore.adapters.providers.table import ALIASES, OPENAI_COMPATIBLE, PROVIDERS
+from llmcore.adapters.providers.table import ALIASES, IN_PROCESS, OPENAI_COMPATIBLE, PROVIDERS
 
 __all__ = [
     "ALIASES",
     "DEFAULT_DIALECT",
+    "IN_PROCESS",
     "OPENAI_COMPATIBLE",
     "PROVIDERS",
     "TEXT_DIALECTS",
@@ -68,7 +69,8 @@ def row_of(provider: str, base_url: str | None) -> Provider | None:
 
     `openai` at another host than OpenAI's is any OpenAI-compatible server, whose system messages keep their places.
     """
-    row = PROVIDERS.get(canonical(provider))
+    name = canonical(provider)
+    row = PROVIDERS.get(name) or IN_PROCESS.get(name)
     if row is not None and row.name == "openai" and base_url:
         host = (urlsplit(base_url).hostname or "").lower()
         return row if any(is_host_of(host, domain) for domain in row.hosts) else _LIKE_OPENAI

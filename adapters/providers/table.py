@@ -10,16 +10,18 @@ from llmcore.adapters.providers.provider import Provider
 from llmcore.adapters.providers.rows_anthropic import ANTHROPIC, BEDROCK
 from llmcore.adapters.providers.rows_google import GEMINI, VERTEX
 from llmcore.adapters.providers.rows_hosts import DEEPSEEK, GROQ, MISTRAL, OPENROUTER, TOGETHER, XAI
-from llmcore.adapters.providers.rows_local import LLAMA_CPP, LM_STUDIO, OLLAMA, OPENAI_COMPATIBLE, SGLANG, VLLM
+from llmcore.adapters.providers.rows_local import LLAMA_CPP, LM_STUDIO, LOCAL, OLLAMA, OPENAI_COMPATIBLE, SGLANG, VLLM
 from llmcore.adapters.providers.rows_openai import AZURE, OPENAI
 
-__all__ = ["ALIASES", "OPENAI_COMPATIBLE", "PROVIDERS"]
+__all__ = ["ALIASES", "IN_PROCESS", "OPENAI_COMPATIBLE", "PROVIDERS"]
 
 _ROWS = (
     *(OPENAI, AZURE, ANTHROPIC, BEDROCK, GEMINI, VERTEX, GROQ, OPENROUTER, MISTRAL, DEEPSEEK, XAI, TOGETHER),
     *(OLLAMA, VLLM, SGLANG, LLAMA_CPP, LM_STUDIO, OPENAI_COMPATIBLE),
 )
 PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ROWS}
+IN_PROCESS: dict[str, Provider] = {LOCAL.name: LOCAL}
+"""Rows that LiteLLM does not reach: the model is in this process (`adapters.local`)."""
 ALIASES = {
     "bedrock_converse": "bedrock",
     "hosted_vllm": "vllm",

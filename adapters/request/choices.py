@@ -11,18 +11,17 @@ from llmcore.adapters.base import Capabilities, ModelCall
 from llmcore.adapters.providers import provider_of
 from llmcore.adapters.request.output import OutputPlan, output_plan, output_tools
 from llmcore.support.values.narrowing import is_object
+from llmcore.types import ToolChoice
 
-__all__ = ["choice_capability", "expects_call", "requires_call", "sent_choice"]
+__all__ = ["choice_capability", "expects_call", "requires_call", "sent_choice", "wanted_choice"]
 
 
 def sent_choice(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Any:
     """Return the choice to send: `"required"` instead of a name that the endpoint does not accept. None for auto, which is
     not sent."""
-    provider, choice = provider_of(call.endpoint), call.request.tool_choice
+    provider, choice = provider_of(call.endpoint), wanted_choice(call, plan)
     if "tool_choice" in provider.dropped or "tool_choice" in can.unsupported_parameters:
         return None
-    if plan == "tool" and choice in ("auto", "none"):
-        choice = "required"  # the final output is a call too
     if choice == "none":
         return choice
     if choice == "auto" or (call.request.thinking and not provider.forces_while_thinking):
@@ -30,6 +29,13 @@ def sent_choice(call: ModelCall, can: Capabilities, plan: OutputPlan) -> Any:
     if is_object(choice) and can.tool_choice_named is not False:
         return choice
     return None if can.tool_choice_required is False else "required"
+
+
+def wanted_choice(call: ModelCall, plan: OutputPlan) -> ToolChoice:
+    """Return the caller's choice, but `"required"` if the model answers through the output tool: the final output is a call
+    too."""
+    choice = call.request.tool_choice
+    return "required" if plan == "tool" and choice in ("auto", "none") else choice
 
 
 def choice_capability(call: ModelCall, can: Capabilities) -> str | None:

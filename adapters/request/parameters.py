@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from llmcore.adapters.base import PART_OF_MAX_TOKENS, Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import Provider, ProviderLimits, is_host_of, provider_of
-from llmcore.adapters.request.choices import sent_choice
+from llmcore.adapters.request.choices import sent_choice, wanted_choice
 from llmcore.adapters.request.conversation.media import check_sendable, left_out_media
 from llmcore.adapters.request.conversation.messages import render_messages
 from llmcore.adapters.request.conversation.prompting import envelope_schema, instructions
@@ -293,8 +293,11 @@ def _add_format(prepared: Prepared, call: ModelCall, capabilities: Capabilities)
     elif prepared.plan == "format" and call.output_schema is not None:
         prepared.arguments["response_format"] = _json_schema(prepared, "final_output", object_schema(call.output_schema))
     elif call.mode == "json_schema":
-        offered = () if call.request.tool_choice == "none" else prepared.tools
-        prepared.arguments["response_format"] = _json_schema(prepared, "envelope", envelope_schema(offered))
+        choice = wanted_choice(call, prepared.plan)
+        offered = () if choice == "none" else prepared.tools
+        single = call.request.parallel_tool_calls is False or capabilities.parallel_tools is False
+        schema = envelope_schema(offered, choice, single=single)
+        prepared.arguments["response_format"] = _json_schema(prepared, "envelope", schema)
 
 
 def _json_schema(prepared: Prepared, name: str, schema: JsonSchema) -> dict[str, Any]:

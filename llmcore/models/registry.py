@@ -34,6 +34,8 @@ _SECONDS_BETWEEN_TRIES = 30.0
 Fingerprint = tuple[tuple[str, int, int, int], ...]
 
 
+_SHORT_NAMES = {"local": "local/SmolLM2-135M-Instruct"}
+"""Names of models that need no provider."""
 _ADD = "add `llm: {models: {NAME: {provider: ..., model: ...}}}`"
 
 
@@ -111,7 +113,7 @@ class ModelRegistry:
         cls, given: ModelRegistry | Mapping[str, Any] | str | os.PathLike[str], *, base_url: str | None = None
     ) -> ModelRegistry:
         """A registry from a registry, settings, a path to YAML, or a model as `provider/model`. The last gives a
-        registry of one model, whose alias is that name.
+        registry of one model, whose alias is that name. `local` is the model in this process (the extra `local`).
 
         `base_url`: where that model is served. If given, a name without a known provider (`qwen3`, `org/qwen3`) means a
         model on an OpenAI-compatible server.
@@ -127,9 +129,9 @@ class ModelRegistry:
         if not os.fspath(given).strip():
             raise ConfigError("the registry's name is empty; give a path to YAML, settings, or a model like 'openai/gpt-4o'")
         path = Path(given)
-        if not isinstance(given, str) or (base_url is None and (_is_path(given) or path.exists())):
+        if not isinstance(given, str) or (base_url is None and given not in _SHORT_NAMES and (_is_path(given) or path.exists())):
             return cls.from_yaml(path)
-        provider, slash, model = given.partition("/")
+        provider, slash, model = _SHORT_NAMES.get(given, given).partition("/")
         if base_url is not None and (not model or not is_provider_name(provider)):
             provider, slash, model = "openai_compatible", "/", given
         if not (provider and slash and model):

@@ -10,6 +10,8 @@ from typing import Any, Literal, cast
 from pydantic import ValidationError
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
+from llmcore.adapters.capabilities import known_capabilities
+from llmcore.adapters.providers import IN_PROCESS
 from llmcore.adapters.wire.error_events import error_in
 from llmcore.adapters.wire.streaming import EventStream
 from llmcore.support.code.test_failures import mark_test_failure
@@ -81,7 +83,8 @@ class ReplayAdapter:
         self.calls.clear()
 
     def capabilities(self, endpoint: Endpoint) -> Capabilities:
-        return Capabilities()
+        """Nothing is known of a server. A model of this process is asked as it was when it was recorded."""
+        return known_capabilities(endpoint) if endpoint.provider in IN_PROCESS else Capabilities()
 
     async def complete(self, call: ModelCall) -> Reply:
         exchange = self._next(call)

@@ -16,14 +16,11 @@ ENTRY = re.compile(r"^(?P<name>[a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\
 RUN, DEV = ({canonicalize_name(entry["name"]): entry for entry in ENTRY.finditer(text)} for text in FILES)
 LOCKED = RUN | DEV
 _PROJECT = pyproject()["project"]
+UNLOCKED = {*OF_FRAMEWORKS.values(), "local"}
+"""Extras with environments of their own: `make test-integrations` and `make live`."""
 ASKED = [
     *_PROJECT["dependencies"],
-    *(
-        asked
-        for name, extra in _PROJECT["optional-dependencies"].items()
-        if name not in OF_FRAMEWORKS.values()
-        for asked in extra
-    ),
+    *(asked for name, extra in _PROJECT["optional-dependencies"].items() if name not in UNLOCKED for asked in extra),
     *(asked for group in pyproject()["dependency-groups"].values() for asked in group if isinstance(asked, str)),
 ]
 

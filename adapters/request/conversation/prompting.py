@@ -102,16 +102,21 @@ def _output_section(schema: JsonSchema) -> str:
     return f"Answer with one JSON value that fits this JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
 
 
-def envelope_schema(tools: Iterable[ToolDefinition]) -> JsonSchema:
+def envelope_schema(tools: Iterable[ToolDefinition], choice: ToolChoice = "auto", *, single: bool = False) -> JsonSchema:
     """Return the JSON Schema of an envelope with calls of `tools`: one `anyOf` branch per tool, with its parameters
-    unchanged."""
+    unchanged. A tool that `choice` names is the only one. If `choice` demands a call, there is no text beside it. `single` allows
+    one call at most."""
     definitions: JsonSchema = {}
-    branches = [_call_schema(tool, definitions) for tool in tools]
+    named = choice["name"] if is_object(choice) else None
+    branches = [_call_schema(tool, definitions) for tool in tools if named in (None, tool.name)]
+    is_call = bool(branches) and choice not in ("auto", "none")
+    bounds = ({"minItems": 1} if is_call else {}) | ({"maxItems": 1} if single else {})
+    content: JsonSchema = {"type": "string", "description": "The text for the user; empty while tools are being called."}
     schema: JsonSchema = {
         "type": "object",
         "properties": {
-            "toolCalls": {"type": "array", "items": {"anyOf": branches} if branches else {"type": "object"}},
-            "content": {"type": "string", "description": "The text for the user; empty while tools are being called."},
+            "toolCalls": {"type": "array", "items": {"anyOf": branches} if branches else {"type": "object"}, **bounds},
+            "content": content | ({"enum": [""]} if is_call else {}),
             "needsMoreWork": {"type": "boolean", "description": "True while results of tool calls are still needed."},
         },
         "required": ["toolCalls", "content", "needsMoreWork"],

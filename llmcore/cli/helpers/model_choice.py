@@ -60,7 +60,7 @@ def endpoint_of(given: str, models: Path | None) -> ModelConfig:
 ModelArgument = Annotated[
     str,
     typer.Argument(
-        help="PROVIDER/MODEL, an alias of the registry given by --models, or with --base-url a model's name.",
+        help="PROVIDER/MODEL, `local`, an alias of the registry given by --models, or with --base-url a model's name.",
         metavar="MODEL",
         autocompletion=completed_model,
     ),

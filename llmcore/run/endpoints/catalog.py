@@ -13,7 +13,8 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.capabilities.beliefs import Beliefs, Layer, beliefs_of
 from llmcore.adapters.capabilities.known import known_fields
 from llmcore.adapters.litellm.usage import cost_of
-from llmcore.adapters.providers import provider_of
+from llmcore.adapters.local import LocalAdapter, check_installed
+from llmcore.adapters.providers import IN_PROCESS, provider_of
 from llmcore.adapters.providers.names import check_provider_names
 from llmcore.adapters.secrets.known_secrets import process_scrubber
 from llmcore.fallback import Cooldown, SharedCooldowns
@@ -64,6 +65,7 @@ class Catalog:
         given = only if only is not None else adapter
         self._by_alias: Mapping[str, Adapter] = given if isinstance(given, Mapping) else {}
         self._default: Adapter | None = None if given is None or isinstance(given, Mapping) else given
+        self._default_is_given = self._default is not None
         self._store = capabilities
         self._store_is_given = capabilities is not None
         self.cooldown = Cooldown(shared=cooldowns)
@@ -88,12 +90,19 @@ class Catalog:
         return self._store
 
     def adapter(self, config: ModelConfig) -> Adapter:
-        found = self._by_alias.get(config.alias) or self._default
+        found = self._given(config)
         if found is None:
             from llmcore.adapters.litellm.adapter import LiteLLMAdapter
 
             found = self._default = LiteLLMAdapter(self.store)
         return found
+
+    def _given(self, config: ModelConfig) -> Adapter | None:
+        """The caller's adapter of this model, or the one of its process. None: LiteLLM's, which is not made yet."""
+        found = self._by_alias.get(config.alias)
+        if found is None and config.provider in IN_PROCESS and not self._default_is_given:
+            return LocalAdapter()
+        return found or self._default
 
     @property
     def adapters(self) -> list[Adapter]:
@@ -206,6 +215,8 @@ def _check_reachable(models: Iterable[ModelConfig]) -> None:
             raise ConfigError(f"the provider of {config.alias!r} is {config.provider!r}: give its `adapter=` to the Orchestrator")
         try:
             check_provider_names(config.provider, config.model, config.base_url)
+            if config.provider in IN_PROCESS:
+                check_installed()
         except ConfigError as error:
             raise ConfigError(f"{config.alias}: {error}") from None
 

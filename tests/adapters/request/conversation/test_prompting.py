@@ -160,3 +160,13 @@ def test_results_take_the_familys_form() -> None:
     assert "<tool_name>f</tool_name>" in written("anthropic_function_calls")
     assert written("functools") == 'Result of f:\na "quoted" {brace}'
     assert written(None) == 'Result of f:\na "quoted" {brace}'
+
+
+def test_a_demanded_call_is_part_of_the_schema() -> None:
+    tools = [WEATHER, ToolDefinition(name="ping")]
+    named = envelope_schema(tools, {"name": "ping"}, single=True)["properties"]
+    assert [branch["properties"]["name"]["enum"] for branch in named["toolCalls"]["items"]["anyOf"]] == [["ping"]]
+    assert (named["toolCalls"]["minItems"], named["toolCalls"]["maxItems"], named["content"]["enum"]) == (1, 1, [""])
+    required = envelope_schema(tools, "required")["properties"]
+    assert (len(required["toolCalls"]["items"]["anyOf"]), required["toolCalls"]["minItems"]) == (2, 1)
+    assert envelope_schema(tools, "auto") == envelope_schema(tools)
