@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Callable, Generator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -70,7 +71,8 @@ def llmcore_cassette(request: pytest.FixtureRequest) -> Generator[Cassette]:
     """Replay the runs of this test from its cassette, or record them with `--llmcore-record`.
 
     The marker `llmcore_cassette(path)` names another file, relative to the test's folder. The file may also be a VCR cassette,
-    which is only replayed. A test that leaves a part of its cassette unused fails.
+    which is only replayed. A test that leaves a part of its cassette unused fails. If a test fails while it records, its old
+    cassette stays.
     """
     import llmcore
     from llmcore.testing import replaying
@@ -78,9 +80,12 @@ def llmcore_cassette(request: pytest.FixtureRequest) -> Generator[Cassette]:
     path = _path(request)
     if request.config.getoption("--llmcore-record") and path.suffix == ".jsonl":
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        with llmcore.record(path):
-            yield Cassette(path, is_recording=True)
+        with TemporaryDirectory(dir=path.parent) as folder:
+            new = Path(folder, path.name)
+            with llmcore.record(new):
+                yield Cassette(path, is_recording=True)
+            if request.node.stash.get(_PASSED, True) and new.exists():
+                new.replace(path)
         return
     if not path.exists():
         pytest.fail(f"there is no cassette {path}; run: pytest --llmcore-record '{request.node.nodeid}'", pytrace=False)

@@ -209,7 +209,7 @@ def runs_in(path: str | os.PathLike[str], run: str | None = None) -> list[Transc
     read: list[Transcript] = []
     try:
         for found in read_transcripts(path):
-            if len(found.exchanges) > 1 and not read and run in (None, found.id):
+            if len(found.exchanges) > 1 and not read and run == found.id:
                 return [found]
             read.append(found)
     except TranscriptError:

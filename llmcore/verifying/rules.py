@@ -188,7 +188,7 @@ def _reasoning_apart(seen: Observation) -> str:
 
 RULES: Mapping[str, Rule] = {
     "answered": Rule("The request is answered without an error.", _always, _answered),
-    "stream_ends": Rule("A stream ends with its end mark.", _is_streamed, _stream_ends),
+    "stream_ends": Rule("A stream is not cut.", _is_streamed, _stream_ends),
     "call_made": Rule("A request that needs a call gets one.", _wants_calls, _calls),
     "native_calls": Rule("A call stands in the field for calls, not in the text.", _always, _native),
     "no_needless_call": Rule("A request that needs or allows no call gets none.", _wants_words, _not_asked),

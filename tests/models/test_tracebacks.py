@@ -5,18 +5,19 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llmcore import ConfigError, ModelConfig, ModelRegistry, Orchestrator
 
 KEY = "-".join(("sk", "x7f3Qm9ZpL2v"))
-GOOD = {"provider": "openai", "model": "m", "api_key": KEY}
+GOOD: dict[str, Any] = {"provider": "openai", "model": "m", "api_key": KEY}
 BAD = {"models": {"a": {**GOOD, "unknown": 1}}}
 
 
 def _set() -> None:
-    ModelConfig(alias="a", **GOOD).api_key = KEY  # type: ignore[misc]
+    ModelConfig(alias="a", **GOOD).api_key = KEY
 
 
 def _positional() -> None:
@@ -26,7 +27,7 @@ def _positional() -> None:
 MISTAKES: dict[str, Callable[[], object]] = {
     "a field is missing": lambda: ModelConfig(**GOOD),
     "a field is unknown": lambda: ModelConfig(alias="a", **GOOD, unknown=1),  # type: ignore[call-arg]
-    "nothing but a key": lambda: ModelConfig(api_key=KEY),  # type: ignore[call-arg]
+    "nothing but a key": lambda: ModelConfig(**{"api_key": GOOD["api_key"]}),
     "a field by position": _positional,
     "a field that is set": _set,
     "a copy": lambda: ModelConfig(alias="a", **GOOD).model_copy(update={"unknown": KEY}),

@@ -88,6 +88,26 @@ def test_a_request_too_many_and_an_unused_recording_fail(project: pytest.Pyteste
     result.stdout.fnmatch_lines(["*the test made fewer requests than*", "*test_weather-1: not used*"])
 
 
+def test_a_cassette_holds_all_runs_of_a_test(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = PROGRAM + TEST + "    assert ask('And in Rome?').content == 'Fine.'\n"
+    project.makepyfile(test_sky=twice)
+    record(project, monkeypatch)
+    project.runpytest_subprocess().assert_outcomes(passed=1)
+    project.makepyfile(test_sky=PROGRAM + TEST)
+    result = project.runpytest_subprocess()
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*the test made fewer requests than*", "*test_weather-2: not used*"])
+
+
+def test_a_test_that_fails_keeps_its_old_cassette(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path(project.makepyfile(test_sky=PROGRAM + TEST))
+    record(project, monkeypatch)
+    folder = path.parent / "cassettes" / "test_sky"
+    before = (folder / "test_weather.jsonl").read_text("utf-8")
+    project.runpytest_subprocess("--llmcore-record").assert_outcomes(failed=1)  # the model does not answer
+    assert {each.name: each.read_text("utf-8") for each in folder.iterdir()} == {"test_weather.jsonl": before}
+
+
 def test_a_vcr_cassette_is_replayed(project: pytest.Pytester) -> None:
     reply = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Fine."}, "finish_reason": "stop"}]}
     tool = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
