@@ -22,7 +22,7 @@ from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.capabilities import CapabilityStore, known_capabilities
 from llmcore.adapters.guard import check_requests_allowed
 from llmcore.adapters.litellm.completeness import body_of, ending_of
-from llmcore.adapters.litellm.engine import check_package, close_clients, in_thread, is_ready, litellm, make_ready
+from llmcore.adapters.litellm.engine import check_package, close_clients, import_in_thread, is_ready, litellm, make_ready
 from llmcore.adapters.litellm.errors.exceptions import Answered, answered_with, failed_generation, is_clean, recordable
 from llmcore.adapters.litellm.errors.table import classify
 from llmcore.adapters.litellm.patches.client_cache import in_use
@@ -120,7 +120,7 @@ class LiteLLMAdapter:
         if not is_ready(provider):
             check_requests_allowed(call.endpoint.model)
             self._prepared(call)
-            await in_thread(partial(make_ready, LiteLLMAdapter(), provider))
+            await import_in_thread(partial(make_ready, LiteLLMAdapter(), provider))
 
     async def complete(self, call: ModelCall) -> Reply:
         prepared = self._prepare(call)

@@ -32,7 +32,7 @@ __all__ = [
     "SETTINGS",
     "check_package",
     "close_clients",
-    "in_thread",
+    "import_in_thread",
     "is_ready",
     "litellm",
     "litellm_now",
@@ -69,7 +69,7 @@ async def litellm() -> Any:
 
     What LiteLLM leaves open on the running loop is closed when that loop ends.
     """
-    module = _loaded if _loaded is not None else await in_thread(litellm_now)
+    module = _loaded if _loaded is not None else await import_in_thread(litellm_now)
     filter_warnings()
     filter_clients()
     register_loop(module)
@@ -77,7 +77,7 @@ async def litellm() -> Any:
     return module
 
 
-async def in_thread(function: Callable[[], T]) -> T:
+async def import_in_thread(function: Callable[[], T]) -> T:
     """Run the function in a thread and return its result. If cancelled meanwhile, the error says that LiteLLM was being
     imported."""
     try:

@@ -165,7 +165,6 @@ class Agent(ReadableOptions):
 
     @messages.setter
     def messages(self, given: ChatInput) -> None:
-        """The conversation, without system prompts. While no chat runs, you may change it, also with dicts."""
         self._idle_conversation.set(given)
 
     def reset(self) -> None:

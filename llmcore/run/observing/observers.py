@@ -93,7 +93,12 @@ class Observer:
     def tool_ended(self, run: ObservedRun, record: ToolRecord, raised: BaseException | None, /) -> None: ...
 
 
-POINTS = frozenset(name for name, value in vars(Observer).items() if inspect.isfunction(value) and name[0] != "_")
+POINTS = {
+    name: tuple(inspect.signature(value).parameters)[1:]
+    for name, value in vars(Observer).items()
+    if inspect.isfunction(value) and name[0] != "_"
+}
+"""The points, with the names of their parameters."""
 
 _EVENT_NAME = re.compile(
     r"(?:run|attempt|llm|model|request|tool)_\w*(?:ed|start|begin|end|finish|done|call|result|error|retry|response)"
@@ -133,21 +138,14 @@ def _is_log_enabled() -> bool:
 
 
 def _by_point(observers: Sequence[Observer]) -> MethodsByPoint:
-    own = {point: [method for one in observers if (method := _own_method(one, point)) is not None] for point in POINTS}
-    return {point: methods for point, methods in own.items() if methods}
+    own = [_own_methods(one) for one in observers]
+    return {point: found for point in POINTS if (found := [methods[point] for methods in own if point in methods])}
 
 
-def _own_method(observer: Observer, point: str) -> Callable[..., None] | None:
-    """The observer's own method for the point; None if it has none. Raises `ConfigError` for one with wrong parameters."""
-    methods = getattr(Observer, point)
-    method: Callable[..., None] = getattr(observer, point)
-    if getattr(method, "__func__", method) is methods:
-        return None
-    names = list(inspect.signature(methods).parameters)[1:]
-    if (error := misfit(method, *names)) is not None:
-        name = f"{type(observer).__name__}.{point}"
-        raise ConfigError(f"{name} is called with {', '.join(names)}, which it does not take: {error}")
-    return method
+def _own_methods(observer: Observer) -> dict[str, Callable[..., None]]:
+    """The observer's own methods, by point."""
+    methods = {point: getattr(observer, point) for point in POINTS}
+    return {point: one for point, one in methods.items() if getattr(one, "__func__", one) is not getattr(Observer, point)}
 
 
 def _observers_in(given: object) -> list[Observer]:
@@ -160,6 +158,10 @@ def _observers_in(given: object) -> list[Observer]:
 
 def _checked(given: object) -> Observer:
     if isinstance(given, Observer):
+        for point, method in _own_methods(given).items():
+            if (error := misfit(method, *POINTS[point])) is not None:
+                name = f"{type(given).__name__}.{point}"
+                raise ConfigError(f"{name} is called with {', '.join(POINTS[point])}, which it does not take: {error}")
         return given
     if isinstance(given, type) and issubclass(given, Observer):
         raise ConfigError(f"observers must be instances: write {given.__name__}() for {given.__name__}")

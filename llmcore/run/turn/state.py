@@ -77,22 +77,17 @@ class RunState:
 
     def __init__(self, settings: RunSettings, watch: Watchers, recordings: Sequence[AdapterContext] = ()) -> None:
         self.settings = settings
-        self.ledger = Ledger(
-            settings.budget,
-            parent=None if settings.place is None else settings.place.ledger,
-            shared=settings.shared_budget,
-        )
+        place, resumed = settings.place, settings.resumed
+        self.ledger = Ledger(settings.budget, parent=None if place is None else place.ledger, shared=settings.shared_budget)
         self.refused = RefusedRequests()
-        resumed = settings.resumed
         self.child_runs = ChildRuns(self.ledger, {} if resumed is None else resumed.within)
         given = settings.request.messages
         self.messages: list[Message] = list(given if resumed is None else given[: resumed.head])
         self._copied: list[Message] = []
         self._sent: list[Message] = []
         """Each message of the history that was sent, and its copy in the requests."""
-        self._strategy_request: Request | None = None
-        """The request that a strategy put in place of the run's, for the first `_strategy_request_end` messages."""
-        self._strategy_request_end = 0
+        self._strategy_request: tuple[Request, int] | None = None
+        """The request that a strategy put in place of the run's, and how many messages of the history it stands for."""
         self._messages_after_turn = [] if resumed is None else list(given[resumed.head :])
         """The messages behind the open turn. They enter when it is over."""
         self._envelope: Envelope | None = None if resumed is None else resumed.envelope
@@ -229,14 +224,14 @@ class RunState:
 
     @envelope.setter
     def envelope(self, envelope: Envelope) -> None:
-        """The last reply, or what replaced it. It is empty before the first reply."""
         self._envelope = envelope
 
     def request(self) -> Request:
         """The next request: the run's own with the history so far. A forced tool choice holds until tools have run."""
         asked, messages = self.settings.request, self._outgoing()
         if self._strategy_request is not None:
-            asked, messages = self._strategy_request, [*self._strategy_request.messages, *messages[self._strategy_request_end :]]
+            asked, end = self._strategy_request
+            messages = [*asked.messages, *messages[end:]]
         changes: dict[str, Any] = {"messages": messages}
         if self.has_used_tools and asked.tool_choice != "none":
             changes["tool_choice"] = "auto"
@@ -244,7 +239,7 @@ class RunState:
 
     def replace_request(self, request: Request) -> None:
         """Replace the run's request from now on. The history stays whole: later messages are added to those of this request."""
-        self._strategy_request, self._strategy_request_end = request, len(self.messages)
+        self._strategy_request = request, len(self.messages)
 
     def _outgoing(self) -> list[Message]:
         """The history as requests hold it. Each message is copied once, for all requests of the run.
