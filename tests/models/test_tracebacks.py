@@ -16,12 +16,17 @@ GOOD: dict[str, Any] = {"provider": "openai", "model": "m", "api_key": KEY}
 BAD = {"models": {"a": {**GOOD, "unknown": 1}}}
 
 
+def _given() -> Any:
+    return ModelConfig(alias="a", **GOOD)
+
+
 def _set() -> None:
-    ModelConfig(alias="a", **GOOD).api_key = KEY
+    _given().api_key = KEY
 
 
 def _positional() -> None:
-    ModelConfig("openai/m", api_key=KEY)  # type: ignore[call-arg]
+    kind: Any = ModelConfig
+    kind("openai/m", api_key=KEY)
 
 
 MISTAKES: dict[str, Callable[[], object]] = {
@@ -30,9 +35,9 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "nothing but a key": lambda: ModelConfig(**{"api_key": GOOD["api_key"]}),
     "a field by position": _positional,
     "a field that is set": _set,
-    "a copy": lambda: ModelConfig(alias="a", **GOOD).model_copy(update={"unknown": KEY}),
+    "a copy": lambda: _given().model_copy(update={"unknown": KEY}),
     "settings": lambda: ModelRegistry.from_dict(BAD),
-    "an option": lambda: Orchestrator(ModelConfig(alias="a", **GOOD), signing_key=KEY, unknown=1),  # type: ignore[call-arg]
+    "an option": lambda: Orchestrator(_given(), signing_key=KEY, unknown=1),  # type: ignore[call-arg]
 }
 
 
