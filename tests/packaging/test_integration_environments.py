@@ -25,9 +25,9 @@ def test_all_requirements_are_exact(environment: integrations.Environment) -> No
 @environments
 def test_what_it_runs_is_there_and_asks_for_its_clients(environment: integrations.Environment) -> None:
     assert environment.tests
-    folders = [ROOT / path for path in environment.tests]
-    assert all(folder.is_dir() for folder in folders)
-    code = "".join(path.read_text("utf-8") for folder in folders for path in folder.glob("*.py"))
+    places = [ROOT / path for path in environment.tests]
+    assert all(place.exists() for place in places)
+    code = "".join(path.read_text("utf-8") for place in places for path in ([place] if place.is_file() else place.glob("*.py")))
     assert [name for name in environment.clients if not re.search(rf'"{name}[".]', code)] == []
 
 
@@ -36,7 +36,7 @@ def test_the_pages_name_the_versions_that_were_tried() -> None:
     shown = {line.split("|")[1].strip().strip("`"): line for line in pages.splitlines() if line.startswith("| `")}
     for environment in TABLE.values():
         clients = [asked for asked in map(Requirement, environment.requirements) if asked.name in shown]
-        assert clients
+        assert clients or environment.name == "proxy"  # its page, docs/litellm_dropin.md, has no table of versions
         for asked in clients:
             assert str(asked.specifier).removeprefix("==") in shown[asked.name], asked
 
