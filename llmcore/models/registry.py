@@ -21,7 +21,7 @@ from llmcore.models.selection import Needs, select
 from llmcore.support.code.fork_safe_lock import ForkSafeLock
 from llmcore.support.code.suggestions import describe_value
 from llmcore.types import ConfigError, ModelNotFound
-from llmcore.types.input.argument_errors import with_readable_errors
+from llmcore.types.input.argument_errors import in_words, with_readable_errors
 from llmcore.types.logs import logger
 
 __all__ = ["ModelRegistry"]
@@ -54,6 +54,7 @@ def _some(models: dict[str, ModelConfig], source: str) -> dict[str, ModelConfig]
     return models
 
 
+@in_words(only=("__init__",))
 class ModelRegistry:
     """Models by alias. Make one with `load`, `from_yaml`, or from `ModelConfig`s."""
 

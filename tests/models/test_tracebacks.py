@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -26,16 +26,20 @@ def _set() -> None:
 
 def _positional() -> None:
     kind: Any = ModelConfig
-    kind("openai/m", api_key=KEY)
+    kind("openai/m", KEY, api_key=KEY)
 
 
 MISTAKES: dict[str, Callable[[], object]] = {
     "a field is missing": lambda: ModelConfig(**GOOD),
     "a field is unknown": lambda: ModelConfig(alias="a", **GOOD, unknown=1),  # type: ignore[call-arg]
     "nothing but a key": lambda: ModelConfig(**{"api_key": GOOD["api_key"]}),
+    "a field that its own check refuses": lambda: ModelConfig(alias="a", **GOOD, base_url="htp://h/v1"),
+    "a key with a line break": lambda: ModelConfig(alias="a", **{**GOOD, "api_key": f"{KEY}\n"}),
+    "a key in a URL": lambda: ModelConfig(alias="a", **GOOD, base_url=f"http://u:{KEY}@h/v1"),
     "a field by position": _positional,
     "a field that is set": _set,
     "a copy": lambda: _given().model_copy(update={"unknown": KEY}),
+    "settings in the place of a model": lambda: ModelRegistry([cast("Any", GOOD)]),
     "settings": lambda: ModelRegistry.from_dict(BAD),
     "an option": lambda: Orchestrator(_given(), signing_key=KEY, unknown=1),  # type: ignore[call-arg]
 }

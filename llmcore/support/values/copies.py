@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Set
 from copy import copy, deepcopy
 from functools import partial
 from operator import is_not
+from traceback import clear_frames
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self, TypeVar, Union, cast, get_args, get_origin
 
@@ -264,13 +265,17 @@ class Value(BaseModel):
 
         def __init__(self, /, *args: Any, **fields: Any) -> None:
             if args:
-                fields.clear()  # pytest prints the arguments of this frame, and they may contain a key
+                args, fields = (), {}  # pytest prints the arguments of this frame, and they may contain a key
                 raise self.raises(f"{_name(self)} takes its fields by name: write {_name(self)}({_first_fields(type(self))})")
             try:
                 self.__pydantic_validator__.validate_python(fields, self_instance=self)
             except ValidationError as error:
-                fields.clear()
+                args, fields = (), {}
                 raise self.raises(mistake_in(error, _name(self), type(self).__pydantic_fields__, self.instead)) from error
+            except self.raises as error:  # of a field's own check
+                clear_frames(error.__traceback__)
+                args, fields = (), {}
+                raise
 
         __init__.__pydantic_base_init__ = True  # so that `model_validate_json` does not call it
 
