@@ -13,6 +13,7 @@ from llmcore import ConfigError, ModelConfig, ModelRegistry, Orchestrator
 
 KEY = "-".join(("sk", "x7f3Qm9ZpL2v"))
 GOOD: dict[str, Any] = {"provider": "openai", "model": "m", "api_key": KEY}
+BROKEN: dict[str, Any] = {**GOOD, "alias": "a", "api_key": f"{KEY}\n"}
 BAD = {"models": {"a": {**GOOD, "unknown": 1}}}
 
 
@@ -34,7 +35,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a field is unknown": lambda: ModelConfig(alias="a", **GOOD, unknown=1),  # type: ignore[call-arg]
     "nothing but a key": lambda: ModelConfig(**{"api_key": GOOD["api_key"]}),
     "a field that its own check refuses": lambda: ModelConfig(alias="a", **GOOD, base_url="htp://h/v1"),
-    "a key with a line break": lambda: ModelConfig(alias="a", **{**GOOD, "api_key": f"{KEY}\n"}),
+    "a key with a line break": lambda: ModelConfig(**BROKEN),
     "a key in a URL": lambda: ModelConfig(alias="a", **GOOD, base_url=f"http://u:{KEY}@h/v1"),
     "a field by position": _positional,
     "a field that is set": _set,
