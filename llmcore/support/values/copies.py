@@ -264,18 +264,17 @@ class Value(BaseModel):
     if not TYPE_CHECKING:  # checkers infer the signature from the fields
 
         def __init__(self, /, *args: Any, **fields: Any) -> None:
-            if args:
-                args, fields = (), {}  # pytest prints the arguments of this frame, and they may contain a key
-                raise self.raises(f"{_name(self)} takes its fields by name: write {_name(self)}({_first_fields(type(self))})")
             try:
+                if args:
+                    raise self.raises(f"{_name(self)} takes its fields by name: write {_name(self)}({_first_fields(type(self))})")
                 self.__pydantic_validator__.validate_python(fields, self_instance=self)
             except ValidationError as error:
-                args, fields = (), {}
                 raise self.raises(mistake_in(error, _name(self), type(self).__pydantic_fields__, self.instead)) from error
-            except self.raises as error:  # of a field's own check
+            except self.raises as error:  # the one above, or that of a field's own check
                 clear_frames(error.__traceback__)
-                args, fields = (), {}
                 raise
+            finally:
+                del args, fields  # they may hold a key, and pytest prints the arguments of this frame
 
         __init__.__pydantic_base_init__ = True  # so that `model_validate_json` does not call it
 

@@ -76,7 +76,7 @@ def is_async(function: object) -> bool:
 def with_readable_errors(function: F, name: str | None = None, instead: Instead | None = None) -> F:
     """The function, which raises a readable `ConfigError` for calls that do not fit its signature.
 
-    If a sync function raises a `ConfigError`, its frames lose their variables. They may be keys, and pytest prints them.
+    If a sync function raises a `ConfigError`, its frames lose their variables. A variable may hold a key, and pytest prints it.
     """
     label = name or function.__name__
     if inspect.iscoroutinefunction(function):
